@@ -9,12 +9,19 @@ BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 # Files in the order of tests/conftest.py, each by one of two processes.
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
-# What `make test` leaves to `make test-all`, and what `make test-release` runs again at every width
-# and in both themes.
-LONG := tests/campaigns tests/e2e/frameworks
+# What `make test` leaves to `make test-all`: of the running product it tests the pages only.
+LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server clients frameworks operations \
+	security)
+# Tests that generate their input: `make test` takes fewer examples than `make test-all`.
+GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
+	tests/api/base/test_any_request.py
+# What `make test-release` runs again, at every width and in both themes.
 FULL := tests/e2e/accessibility
-# Tests that say nothing about PostgreSQL.
-ONE_DATABASE := adapters gate properties
+# Folders of tests/integration whose outcome depends on the database: locks, constraints, searches,
+# triggers, SQL. `make test-release` runs the others on PostgreSQL, too.
+DATABASE := audit decisions platform runs webhooks
+OTHERS := $(filter-out $(DATABASE),$(notdir $(wildcard tests/integration/[a-z]*)))
+ON_POSTGRES := $(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 
 help: ## Show this list
@@ -29,14 +36,15 @@ demo-reset: base ## Put the demo back to its first state
 
 test: lint ## Run the checks and the tests that a change needs
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(LONG))
-	$(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest $(TWO_AT_ONCE) \
-		tests/races tests/integration $(addprefix --ignore tests/integration/,$(ONE_DATABASE))
+	$(ON_POSTGRES) $(TWO_AT_ONCE) tests/races $(addprefix tests/integration/,$(DATABASE))
 
-test-all: test ## Run what CI runs: also campaigns and agents of other frameworks
+test-all: test ## Run what CI runs: also campaigns, servers, accessibility, generated tests in full
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG)
+	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(GENERATED)
 
-test-release: test-all ## Run the full accessibility matrix as well, before a release
+test-release: test-all ## Run everything before a release: the full matrix, PostgreSQL for all
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
+	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(OTHERS))
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks

@@ -76,16 +76,12 @@ def register(agent: Agent) -> None:
     _agents[agent.name] = agent
 
 
-def _build_in_process_agent(framework: str, path: str) -> Agent:
-    if framework not in FRAMEWORKS:
-        raise UnknownFramework(framework)
-    return InProcessAgent(agent_name(path), framework, path)
-
-
 def _load(path: str) -> Agent:
     framework, _, framework_path = path.rpartition("+")
+    if framework and framework not in FRAMEWORKS:
+        raise UnknownFramework(framework)
     if framework:
-        return _build_in_process_agent(framework, framework_path)
+        return InProcessAgent(agent_name(framework_path), framework, framework_path)
     module, _, attribute = path.partition(":")
     target = getattr(import_module(module), attribute)
     # A workflow is an agent already; others are built by a function.

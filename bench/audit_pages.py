@@ -35,7 +35,7 @@ from inbox.models import (  # noqa: E402
     ToolCall,
     User,
 )
-from inbox.models.clock import database_now  # noqa: E402
+from inbox.platform.clock import database_now  # noqa: E402
 from inbox.queries.people.api_keys import actor_of_user  # noqa: E402
 from inbox.rules.decisions.consent import canonical_json, digest  # noqa: E402
 from inbox.rules.people.access import SEED, Role, agent_actor  # noqa: E402

@@ -21,7 +21,7 @@ from django.db import connection, transaction  # noqa: E402
 from agents.demo_agent.tools import send_email  # noqa: E402
 from agents.sdk.schemas import approval_schema  # noqa: E402
 from inbox.models import Agent, Decision, Interrupt, Run, Thread, ToolCall  # noqa: E402
-from inbox.models.clock import database_now  # noqa: E402
+from inbox.platform.clock import database_now  # noqa: E402
 from inbox.rules.decisions.similarity import search_text_of, similarity_key  # noqa: E402
 
 _PER_RUN = 10
@@ -151,7 +151,9 @@ def _interrupt(call: Any, place: int, now: Any, *, is_open: bool) -> Any:
         position=place,
         reason="bench:rare" if call.name == "rare_tool" else "tool_call",
         tool=call.name,
-        shape=similarity_key(agent=str(agent_id), tool=call.name, args=args, schema=schema),
+        similarity_key=similarity_key(
+            agent=str(agent_id), tool=call.name, args=args, schema=schema
+        ),
         search_text=search_text_of(title, call.name, args=args),
         title=title,
         args=call.args,

@@ -97,7 +97,7 @@ class _Stage:
         from inbox import transparency_log  # noqa: PLC0415
         from inbox.actions.audit import audit_trail  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
-        from inbox.models.clock import database_now  # noqa: PLC0415
+        from inbox.platform.clock import database_now  # noqa: PLC0415
         from inbox.queries.audit import trail  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
         from tools.audit_verifier import Key, Verifier  # noqa: PLC0415

@@ -19,7 +19,7 @@ class InboxConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from inbox.models import sessions  # noqa: PLC0415 - models are not loaded before
+        from inbox.models.people import sessions  # noqa: PLC0415 - models are not loaded before
 
         sessions.install()
         post_migrate.connect(_protect_history, sender=self)

@@ -11,9 +11,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.people.sign_in_cleanup import delete_stale_rows
+from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.runs.recovery import recover_run
-from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock

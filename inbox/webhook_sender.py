@@ -11,14 +11,16 @@ import httpx
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.utils import timezone
 from standardwebhooks import Webhook
 
 from agents.adapters.remote import allowed_addresses, http_client
 from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from inbox import wakeups
-from inbox.actions.webhooks.deliveries import ClaimedDelivery, claim_delivery, record_attempt
+from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import is_private_host
+from inbox.models import Delivery
+from inbox.platform import clock
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 
@@ -56,7 +58,7 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
     wakeups.wake_webhook_workers(endpoint_id)
 
 
-def _deliver(delivery: ClaimedDelivery) -> None:
+def _deliver(delivery: Delivery) -> None:
     started_at = time.monotonic()
     status, problem, answer = _attempt(delivery)
     outcome = AttemptOutcome(
@@ -66,22 +68,23 @@ def _deliver(delivery: ClaimedDelivery) -> None:
     log.info(
         "webhook sent",
         webhook=str(delivery.endpoint_id),
-        message=delivery.message_id,
+        message=delivery.wire_id,
         status=status,
         problem=problem.value if problem else None,
         delivery=status_after.value if status_after else "taken by another worker",
     )
 
 
-def _attempt(delivery: ClaimedDelivery) -> tuple[int | None, DeliveryProblem | None, str]:
+def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, str]:
     """Send a message; return the HTTP status, the problem, and the beginning of the body."""
-    private = is_private_host(delivery.url)
-    if not private and not delivery.url.lower().startswith("https:"):
+    endpoint, now = delivery.endpoint, database_now()
+    private = is_private_host(endpoint.url)
+    if not private and not endpoint.url.lower().startswith("https:"):
         return None, DeliveryProblem.CLEAR, ""
     try:
-        secrets = [decrypt(secret) for secret in delivery.sealed_secrets]
-        headers = sign(delivery.message_id, delivery.body, secrets, at=timezone.now())
-        sending = _post(delivery.url, delivery.body, headers, may_be_private=private)
+        secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
+        headers = sign(delivery.wire_id, delivery.body, secrets, at=clock.now())
+        sending = _post(endpoint.url, delivery.body, headers, may_be_private=private)
         status, answer = http_client.run_in_new_loop(sending)
     except Exception as error:  # every failure must be recorded, or the message is retried forever
         return None, _problem_of(error, delivery), ""
@@ -96,7 +99,7 @@ _PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
 )
 
 
-def _problem_of(error: Exception, delivery: ClaimedDelivery) -> DeliveryProblem:
+def _problem_of(error: Exception, delivery: Delivery) -> DeliveryProblem:
     for problem, kinds in _PROBLEMS:
         if isinstance(error, kinds):
             return problem
@@ -104,7 +107,7 @@ def _problem_of(error: Exception, delivery: ClaimedDelivery) -> DeliveryProblem:
         "webhook failed",
         exc_info=error,
         webhook=str(delivery.endpoint_id),
-        message=delivery.message_id,
+        message=delivery.wire_id,
     )
     return DeliveryProblem.BROKEN
 

@@ -1,14 +1,32 @@
 """The people that tests speak of: Alice starts runs, Bob decides, Carol is a stranger."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import hypothesis
 import pytest
 from django.core.cache import cache
+from django.db import connection
+from django.test import override_settings
 
 from tests.support.agents import scripted_agents
+from tests.support.database.snapshots import Snapshot
+from tests.support.processes import migrated_database
+
+# Every run sees the same examples, and a slow machine is no failure.
+hypothesis.settings.register_profile(
+    "tests",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("tests")
+
+CHEAP_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +87,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _cheap_passwords(settings: Any) -> None:
     """Hashing a password is slow on purpose, which no test here is about."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = CHEAP_HASHERS
 
 
 @pytest.fixture(autouse=True)
@@ -88,9 +106,24 @@ def _plain_static_names(settings: Any) -> None:
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """Start from a copy of a migrated SQLite database: migrating takes seconds in each process."""
+    if connection.vendor != "sqlite":
+        return False
+    shutil.copy(migrated_database(), connection.settings_dict["TEST"]["NAME"])
+    return True
+
+
+@pytest.fixture(scope="session")
+def world_snapshot(django_db_setup: None, django_db_blocker: Any) -> Snapshot[World]:
+    with django_db_blocker.unblock(), override_settings(PASSWORD_HASHERS=CHEAP_HASHERS):
+        return Snapshot(make_world)
+
+
 @pytest.fixture
-def world(db: None) -> World:
-    return make_world()
+def world(db: None, world_snapshot: Snapshot[World]) -> World:
+    return world_snapshot.restore()
 
 
 @pytest.fixture
@@ -168,7 +201,7 @@ def as_agent(world: World) -> Callable[..., Any]:
 @pytest.fixture
 def later(monkeypatch: Any) -> Callable[..., None]:
     """Move the database's clock forward, for every module that reads it."""
-    from inbox.models import clock
+    from inbox.platform import clock
 
     read_clock = clock._read_clock
 

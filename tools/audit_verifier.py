@@ -1,5 +1,5 @@
 """
-Verify an exported audit log (docs/audit.md): `python audit_verifier.py EXPORT --key KEY`.
+Verify an exported audit trail (docs/audit.md): `python audit_verifier.py EXPORT --key KEY`.
 
 Needs Python 3.11 and `cryptography` only. Exits with 0 intact, 1 tampered, 2 unknown, 3 usage.
 """
@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -27,7 +27,104 @@ Report = dict[str, Any]
 CANONICAL: Report = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
 REPEATED = ("chain", "seq", "action", "at", "team", "thread", "run", "interrupt", "tool_call")
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError)
-COUNTS = ("outside", "newer", "entries", "sealed", "erased", "findings", "doubts")
+COUNTS = ("outside", "newer", "entries", "sealed", "erased")
+gettext_noop = str  # marks the texts that the pages of Signoff translate
+
+#: The places of findings, by code.
+PLACES = {
+    "log": gettext_noop("log"),
+    "positions": gettext_noop("log {first} to {last}"),
+    "position": gettext_noop("log {position}"),
+    "blocks": gettext_noop("blocks"),
+    "checkpoints": gettext_noop("checkpoints"),
+    "checkpoint": gettext_noop("checkpoint of {size}"),
+    "note": gettext_noop("checkpoint {text}"),
+    "line": gettext_noop("entry {number} of the list"),
+    "after_line": gettext_noop("after entry {number}"),
+    "export": gettext_noop("export"),
+    "entry": "{chain} {seq}",
+    "chain": "{chain}",
+    "decision": gettext_noop("decision {id}"),
+    "interrupt": gettext_noop("interrupt {id}"),
+    "run": gettext_noop("run {id}"),
+    "tool_call": gettext_noop("tool call {id}"),
+}
+#: The problems of findings, by code.
+PROBLEMS = {
+    # In entries
+    "body_not_canonical": gettext_noop("its body is not the canonical text that was hashed"),
+    "columns_differ": gettext_noop("its columns differ from its body"),
+    "payload_changed": gettext_noop("its payload was changed after it was written"),
+    "payload_missing": gettext_noop("its payload is missing, and no erasure is recorded"),
+    "out_of_order": gettext_noop("it must come after entry {previous} of its chain"),
+    "chain_broken": gettext_noop("it does not follow the previous entry of its chain"),
+    "wrong_position": gettext_noop("its position in the log is not {position}"),
+    "not_in_log": gettext_noop("it is not in the signed log"),
+    "missing_from_log": gettext_noop("it is older than the log but missing from it"),
+    "not_signed_yet": gettext_noop("it should be in the log: is the signing process running?"),
+    "unusable": gettext_noop("it cannot be used: {error}"),
+    # In checkpoints and exports
+    "root_differs": gettext_noop("it differs from what was signed"),
+    "entries_missing": gettext_noop("{size} entries were signed, but {count} exist"),
+    "two_checkpoints": gettext_noop("there are two checkpoints of {size} entries"),
+    "not_signed": gettext_noop("it has no signature from a trusted key"),
+    "other_log": gettext_noop("it does not belong to this log: {error}"),
+    "incomplete": gettext_noop("it is incomplete: {error}"),
+    "newer_checkpoint": gettext_noop("{size} entries have been signed since"),
+    # In a database only
+    "unreadable": gettext_noop("the rest cannot be read: {error}"),
+    "chain_incomplete": gettext_noop("it has missing entries"),
+    "positions_missing": gettext_noop("{count} of these exist"),
+    "checkpoint_missing": gettext_noop(
+        "{size} entries were signed, but that checkpoint is missing"
+    ),
+    "never_signed": gettext_noop("entry {entry} was never signed but is in the log"),
+    "blocks_differ": gettext_noop(
+        "they differ from the log and are rebuilt with the next signature"
+    ),
+    "checkpoint_unreadable": gettext_noop(
+        "entries cannot be signed: the last checkpoint cannot be read"
+    ),
+    "other_key": gettext_noop(
+        "entries cannot be signed: the last checkpoint was signed with another key, or names one"
+    ),
+    "checkpoint_differs": gettext_noop(
+        "entries cannot be signed: the last checkpoint does not match its contents"
+    ),
+    "clock_set_back": gettext_noop("its last checkpoint is in the future: the clock was set back"),
+    # In the rows that entries describe
+    "decision_not_recorded": gettext_noop("no entry records this decision"),
+    "withdrawal_not_recorded": gettext_noop("no entry records its withdrawal"),
+    "decision_gone": gettext_noop("the recorded decision is missing or was changed"),
+    "withdrawal_gone": gettext_noop("the withdrawn decision is in force again or missing"),
+    "decision_not_verified": gettext_noop("it cannot be verified: {error}"),
+    "decision_differs": gettext_noop("it differs from the recorded decision"),
+    "arguments_not_decided": gettext_noop("its arguments are not what was decided"),
+    "arguments_not_proposed": gettext_noop("its arguments are not what was proposed"),
+    "interrupt_not_recorded": gettext_noop("no entry records this interrupt"),
+    "interrupt_gone": gettext_noop("the recorded interrupt is missing"),
+    "interrupt_differs": gettext_noop("it differs from the recorded interrupt"),
+    "start_not_recorded": gettext_noop("no entry records its start"),
+    "result_not_recorded": gettext_noop("no entry records its result"),
+    "result_gone": gettext_noop("the recorded result is missing"),
+    "call_gone": gettext_noop("the recorded tool call is missing"),
+    "resume_not_recorded": gettext_noop("no entry records that it was resumed"),
+    "resume_gone": gettext_noop("the recorded resume is missing"),
+}
+
+
+class Finding(NamedTuple):
+    """A problem and its place, as codes; `arguments` are the values for both texts."""
+
+    place: str
+    code: str
+    arguments: dict[str, int | str]
+
+    def report(self) -> Report:
+        """Return the codes with their English texts."""
+        where = PLACES[self.place].format(**self.arguments)
+        problem = PROBLEMS[self.code].format(**self.arguments)
+        return {"where": where[:200], "problem": problem[:200], **self._asdict()}
 
 
 class Note:
@@ -54,7 +151,7 @@ class Key:
         data = decoded(encoded)
         self.hint = sha(f"{self.name}\n".encode(), data)[:4]
         if data[:1] != b"\x01" or self.hint.hex() != hint:
-            raise ValueError("not a key of an audit log")
+            raise ValueError("not the public key of a transparency log")
         self.public = Ed25519PublicKey.from_public_bytes(data[1:])
 
     def has_signed(self, note: Note, origin: str) -> bool:
@@ -104,20 +201,25 @@ class Verifier:
         self.own: Note | None = None  # the checkpoint of the entries, if it is trusted
         self.newer = self.outside = 0  # sizes of a newer checkpoint, and of one from outside
         self.entries = self.sealed = self.erased = 0
-        self.findings: list[dict[str, str]] = []
-        self.doubts: list[dict[str, str]] = []
+        self.findings: list[Finding] = []
+        self.doubts: list[Finding] = []
         self._notes: dict[str, list[str]] = defaultdict(list)
         self._keys = [(-1, key)] if key else []  # each with the log size from which it signs
         self._first = float("inf")
         self._stack: list[tuple[int, bytes]] = []
         self._last: dict[str, tuple[int, str]] = {}
         self._missing: dict[str, list[int]] = defaultdict(list)
-        self._unsealed: list[tuple[datetime, str]] = []
+        self._unsealed: list[tuple[datetime, Report]] = []
 
-    def find(self, where: str, problem: str, *, sure: bool = True) -> None:
+    def find(self, place: str, code: str, *, sure: bool = True, **arguments: object) -> None:
+        """Add a finding, or a doubt if it is not `sure`."""
         findings = self.findings if sure else self.doubts
         # In ASCII: texts of a forged log may contain control characters for terminals.
-        finding = {"where": ascii(where)[1:-1][:200], "problem": ascii(problem)[1:-1][:200]}
+        values = {
+            name: value if isinstance(value, int) else ascii(str(value))[1:-1][:200]
+            for name, value in arguments.items()
+        }
+        finding = Finding(place, code, values)
         if len(findings) < 100 and finding not in findings:
             findings.append(finding)
 
@@ -139,7 +241,7 @@ class Verifier:
             self.newer = newest.size if newest.size > own.size else 0
             self.outside = own.size if self.checkpoint in self._outside_notes else 0
             if len({n.root for n in map(self._trusted, self._notes[str(own.size)]) if n}) > 1:
-                self.find("log", f"there are two checkpoints of {own.size} entries")
+                self.find("log", "two_checkpoints", size=own.size)
 
     def keys_at(self, size: int) -> list[Key]:
         """Return the key that signs a log of this size, and its successors."""
@@ -151,9 +253,9 @@ class Verifier:
             if any(key.has_signed(note, key.name) for key in self.keys_at(note.size)[:1]):
                 return note
             if note.size > self._first:  # older checkpoints may be signed by a former key
-                self.find(f"checkpoint of {note.size}", "it has no signature from a trusted key")
+                self.find("checkpoint", "not_signed", size=note.size)
         except (*UNREADABLE, InvalidSignature) as error:
-            self.find(f"checkpoint {text[:80]}", f"it does not belong to this log: {error!r}")
+            self.find("note", "other_log", text=text[:80], error=repr(error))
         return None
 
     def feed(self, line: Any) -> None:
@@ -162,7 +264,8 @@ class Verifier:
         try:
             body = json.loads(line["body"])
             chain, seq, position = body["chain"], index(body["seq"]), line["position"]
-            where, at = f"{chain} {seq}", datetime.fromisoformat(body["at"]).astimezone(UTC)
+            where: Report = {"chain": chain, "seq": seq}
+            at = datetime.fromisoformat(body["at"]).astimezone(UTC)
             is_later = bool(self.checkpoint) and position is None  # an erasure after the checkpoint
             self._check(line, body, where, may_skip=is_later or not self.is_whole)
             if "erases" in body or is_later:
@@ -176,32 +279,32 @@ class Verifier:
             else:
                 leaf = sha(b"\0", bytes.fromhex(line["hash"]))
                 if root_by_path(leaf, position, own.size, line["path"]) != own.root:
-                    self.find(where, "it is not in the signed log")
+                    self.find("entry", "not_in_log", **where)
                 self.sealed += 1
         except UNREADABLE as error:
-            self.find(f"entry {self.entries} of the list", f"it cannot be used: {error}")
+            self.find("line", "unusable", number=self.entries, error=error)
 
-    def _check(self, line: Mapping[str, Any], body: Any, where: str, *, may_skip: bool) -> None:
+    def _check(self, line: Mapping[str, Any], body: Any, where: Report, *, may_skip: bool) -> None:
         body_hash = sha(line["body"].encode()).hex()
         if (body_hash, line["body"]) != (line["hash"], json.dumps(body, **CANONICAL)):
-            self.find(where, "its body is not the canonical text that was hashed")
+            self.find("entry", "body_not_canonical", **where)
         if line["columns"] != columns_of(body):
-            self.find(where, "its columns differ from its body")
+            self.find("entry", "columns_differ", **where)
         if (payload := line["payload"]) is None:
             self._missing[body["chain"]].append(body["seq"])
             self.erased += 1
         elif body["payload"] != sha(bytes.fromhex(payload["salt"]), payload["text"].encode()).hex():
-            self.find(where, "its payload was changed after it was written")
+            self.find("entry", "payload_changed", **where)
         last, before = self._last.get(body["chain"], (0, "0" * 64))
         self._last[body["chain"]] = (body["seq"], line["hash"])
         if body["seq"] <= last or (body["seq"] > last + 1 and not may_skip):
-            self.find(where, f"it must come after entry {last} of its chain")
+            self.find("entry", "out_of_order", **where, previous=last)
         elif body["seq"] == last + 1 and body["prev"] != before:
-            self.find(where, "it does not follow the previous entry of its chain")
+            self.find("entry", "chain_broken", **where)
 
-    def _check_position(self, position: int, entry_hash: str, where: str) -> None:
+    def _check_position(self, position: int, entry_hash: str, where: Report) -> None:
         if position != self.sealed:
-            self.find(where, f"its position in the log is not {self.sealed}")
+            self.find("entry", "wrong_position", **where, position=self.sealed)
         node, height = sha(b"\0", bytes.fromhex(entry_hash)), 0
         while self._stack and self._stack[-1][0] == height:
             node, height = sha(b"\1", self._stack.pop()[1], node), height + 1
@@ -214,27 +317,27 @@ class Verifier:
             if text.split("\n")[2:3] == [base64.b64encode(root).decode()]:
                 self.outside = self.sealed if text in self._outside_notes else self.outside
             elif (note := self._trusted(text)) and note.root != root:
-                self.find(f"log 0 to {self.sealed - 1}", "it differs from what was signed")
+                self.find("positions", "root_differs", first=0, last=self.sealed - 1)
 
     def report(self, now: datetime | None = None) -> Report:
         """Return the result after the last entry; `now` is the time of the database."""
         own = self.own
         if self.is_whole and own and own.size > self.sealed:
-            self.find("log", f"{own.size} entries were signed, but {self.sealed} exist")
-        for where in (f"{chain} {seq}" for chain, seqs in self._missing.items() for seq in seqs):
-            self.find(where, "its payload is missing, and no erasure is recorded")
+            self.find("log", "entries_missing", size=own.size, count=self.sealed)
+        for chain, seq in ((chain, seq) for chain, seqs in self._missing.items() for seq in seqs):
+            self.find("entry", "payload_missing", chain=chain, seq=seq)
         for at, where in self._unsealed if own else ():
             if own and (self.checkpoint or at < min(own.at, now or own.at) - SIGNED_WITHIN):
-                self.find(where, "it is older than the log but missing from it")
+                self.find("entry", "missing_from_log", **where)
             elif now and abs(now - at) > SIGNED_WITHIN:
-                self.find(
-                    where, "it should be in the log: is the signing process running?", sure=False
-                )
+                self.find("entry", "not_signed_yet", sure=False, **where)
         is_trusted = own and (self.is_whole or self.sealed) and not self.doubts
         return {
             "verdict": "tampered" if self.findings else "intact" if is_trusted else "unknown",
             "checkpoint": own and own.summary,
             **{name: getattr(self, name) for name in COUNTS},
+            "findings": [finding.report() for finding in self.findings],
+            "doubts": [finding.report() for finding in self.doubts],
             "chains": len(self._last),
             "unsealed": self.entries - self.sealed,
         }
@@ -258,11 +361,11 @@ def verify_export(path: Path, key: Key | None, notes: list[str], *, latest: bool
             raise ValueError("its lines are not those that were signed")
         signers = verifier.keys_at(verifier.own.size if verifier.own else 0)
         if not any(key.has_signed(note, f"{key.name}/export") for key in signers):
-            verifier.find("export", "it has no signature from a trusted key", sure=False)
+            verifier.find("export", "not_signed", sure=False)
     except (*UNREADABLE, InvalidSignature) as error:
-        verifier.find("export", f"it is incomplete: {error!r}")
+        verifier.find("export", "incomplete", error=repr(error))
     if latest and verifier.newer:
-        verifier.find("log", f"{verifier.newer} entries have been signed since")
+        verifier.find("log", "newer_checkpoint", size=verifier.newer)
     return verifier.report()
 
 
@@ -279,7 +382,7 @@ def notes_in(path: Path) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Verify an exported audit log of Signoff.")
+    parser = argparse.ArgumentParser(description="Verify an exported audit trail of Signoff.")
     parser.error = lambda message: parser.exit(3, f"{message!a}\n")  # type: ignore[method-assign]
     parser.add_argument("export", type=Path)
     parser.add_argument("--key", help="the public key of the log, as published by the operator")

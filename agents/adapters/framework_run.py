@@ -17,12 +17,12 @@ from pydantic_core import to_jsonable_python
 from agents.adapters.background_loop import framework_loop
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
-from agents.sdk.context import ToolError
+from agents.sdk.context import ToolError, tool_call_events
 from agents.sdk.expiry import (
     TEAM_DEFAULT,
     ExpiresIn,
+    expiry_field,
     first_specified,
-    format_expires_at,
     parse_expires_in,
 )
 from agents.sdk.schemas import approval_schema_for
@@ -42,8 +42,26 @@ CALL_NOT_MADE = "The call was not made."
 EFFECT = "effect"
 
 
+class UnusableAgent(Exception):
+    """The target is no agent, or lacks its input; the text is shown with the run."""
+
+
 class RunEnding(RuntimeError):
     """The run is about to end; no further call is executed."""
+
+
+@dataclass(frozen=True)
+class FrameworkCall:
+    """A tool call that a framework executes."""
+
+    call_id: str  #: the framework's
+    name: str
+    args: Mapping[str, Any]
+    effect: Effect
+    function: Callable[[], Awaitable[Any]]
+    schema: Mapping[str, Any] | None = None  #: of `args`; None if the framework checks them
+    harmless: tuple[type[Exception], ...] = ()  #: like ToolError: the call had no effect
+    pausing: tuple[type[Exception], ...] = ()  #: the call interrupts, and will begin again
 
 
 @dataclass(frozen=True)
@@ -52,10 +70,6 @@ class InterruptDecision:
 
     answer: InterruptAnswer
     call_id: str | None  #: the framework's id of the tool call
-
-    @property
-    def interrupt_id(self) -> str:
-        return self.answer.interrupt.id
 
     @property
     def is_cancelled(self) -> bool:
@@ -95,30 +109,36 @@ class FrameworkRun:
     One run of a framework's agent.
 
     The framework runs in `framework_loop`; its methods may be called from there. They take the
-    framework's ids and map each to an id that is unique to the run. `kept` is the framework's
-    state of the last run on this thread.
+    framework's ids and map each to an id that is unique to the run. `stored_state` is the
+    framework's state of the last run on this thread.
     """
 
     def __init__(self, run_input: RunAgentInput, ctx: RunContext) -> None:
         memory = ctx.memory or {}
-        self._input = run_input
-        self._ctx = ctx
+        self.run_input = run_input
+        self.ctx = ctx
+        self._results = {
+            message.tool_call_id: result_content(message.content)
+            for message in run_input.messages
+            if isinstance(message, agui.ToolMessage)
+        }
         self._engine = asyncio.get_running_loop()
         self._queue: asyncio.Queue[BaseEvent | Future[None] | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._finished_calls: set[str] = set()
         self._running_calls: set[str] = set()
-        self._names: dict[str, str] = {}  # of the tools that it calls
-        self._proposed_names: dict[str, str] = {}  # of the tools that were proposed
+        self._names: dict[str, str] = {}  # of the tools that were proposed or called
         self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
         self._message: str | None = None
         self._carrier: str | None = None  # the message that the calls of this answer are in
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
-        self._is_cancelled = False
-        self._end = ""  # why the run ends, whatever the framework makes of it
+        #: The run ends as cancelled: it cannot continue without a cancelled decision.
+        self.is_cancelled = False
+        #: Why the run ends, whatever the framework makes of it; no further call is executed.
+        self.end_reason = ""
         self._passed_on: list[str] = memory.get("heard", [])
-        self.kept: Any = memory.get("kept")
+        self.stored_state: Any = memory.get("kept")
         framework_ids = {ours: name for name, ours in self._ours.items()}
         self.decisions = [
             InterruptDecision(answer, framework_ids.get(answer.interrupt.tool_call_id or ""))
@@ -131,10 +151,6 @@ class FrameworkRun:
                 if decision.allows_call:
                     self._approved[decision.call_id] = decision.args
 
-    @property
-    def thread_key(self) -> str:
-        return self._ctx.thread_key
-
     def take_new_messages(self) -> list[tuple[str, str]]:
         """
         Return the messages that the framework lacks, as (role, text), and mark them as passed on.
@@ -142,29 +158,21 @@ class FrameworkRun:
         They are user messages, and between them the calls of failed runs: these saved no state,
         and without knowing of a call the model would repeat it.
         """
-        results = {
-            message.tool_call_id: result_content(message.content)
-            for message in self._input.messages
-            if isinstance(message, agui.ToolMessage)
-        }
         new_messages: list[tuple[str, str]] = []
-        for message in self._input.messages:
+        for message in self.run_input.messages:
             if isinstance(message, agui.UserMessage) and message.id not in self._passed_on:
                 new_messages.append(("user", _user_text(message)))
             elif isinstance(message, agui.AssistantMessage) and new_messages:
                 new_messages += [
-                    ("assistant", _describe_call(call, results.get(call.id)))
+                    ("assistant", _describe_call(call, self._results.get(call.id)))
                     for call in message.tool_calls or ()
                 ]
         self._passed_on = [
-            message.id for message in self._input.messages if isinstance(message, agui.UserMessage)
+            message.id
+            for message in self.run_input.messages
+            if isinstance(message, agui.UserMessage)
         ]
         return new_messages
-
-    @property
-    def is_ending(self) -> bool:
-        """True if the run is about to end and no further call is executed."""
-        return bool(self._end)
 
     def append_text(self, delta: str) -> None:
         """Append text to the open message, or to a new one."""
@@ -187,8 +195,16 @@ class FrameworkRun:
 
     def propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         """Emit a proposed tool call, unless it was emitted already."""
-        if call_id not in self._ours and call_id not in self._finished_calls:
-            self._propose(call_id, name, args)
+        if call_id in self._ours or call_id in self._finished_calls:
+            return
+        self.end_message()
+        ours = self._ours[call_id] = self._new_id("t")
+        self._names[call_id] = name
+        # Without text the first call's id is the message id, as in clients.
+        self._carrier = self._carrier or ours
+        arguments = dumps(_jsonable(dict(args)))
+        for event in tool_call_events(ours, name[:200] or "?", arguments, self._carrier):
+            self._put(event)
 
     def approved_arguments(
         self, call_id: str, name: str, args: Mapping[str, Any]
@@ -200,8 +216,8 @@ class FrameworkRun:
             RunEnding: another call of the same answer has this id.
         """
         if call_id in self._finished_calls or self._names.setdefault(call_id, name) != name:
-            self._end = f"{name} is not called: another call has its id."
-            raise RunEnding(self._end)
+            self.end_reason = f"{name} is not called: another call has its id."
+            raise RunEnding(self.end_reason)
         return self._approved.get(call_id, args)
 
     def forget_calls(self) -> None:
@@ -217,22 +233,6 @@ class FrameworkRun:
     def forget_result(self, call_id: str) -> None:
         """Forget a finished call, because the model reuses its id."""
         self._finished_calls.discard(call_id)
-
-    def _propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
-        self.end_message()
-        ours = self._ours[call_id] = self._new_id("t")
-        self._proposed_names[call_id] = name
-        # Without text the first call's id is the message id, as in clients.
-        self._carrier = self._carrier or ours
-        self._put(
-            agui.ToolCallStartEvent(
-                tool_call_id=ours,
-                tool_call_name=name[:200] or "?",
-                parent_message_id=self._carrier,
-            )
-        )
-        self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
-        self._put(agui.ToolCallEndEvent(tool_call_id=ours))
 
     def add_result(self, call_id: str, content: str) -> None:
         """Emit the result of a call; only the first result counts."""
@@ -252,86 +252,80 @@ class FrameworkRun:
         if decision.call_id is not None:
             self.add_result(decision.call_id, refusal_result(decision.answer))
 
-    async def call_tool(
-        self,
-        call_id: str,
-        name: str,
-        args: Mapping[str, Any],
-        effect: Effect,
-        function: Callable[[], Awaitable[Any]],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        harmless: tuple[type[Exception], ...] = (),
-        pausing: tuple[type[Exception], ...] = (),
-    ) -> Any:
+    def take_decision(self, call_id: str) -> InterruptDecision | str:
+        """
+        Return the decision that allows a call, else the text for the model that says why not.
+
+        Emit the result of a call that is not executed: its answer, or its refusal.
+        """
+        decision = next((item for item in self.decisions if item.call_id == call_id), None)
+        if decision is None:
+            return CALL_NOT_MADE
+        if not decision.allows_call:
+            self.add_refusal(decision)
+            return decision.refusal_text
+        if not decision.is_approval:
+            self.add_result(call_id, result_content(decision.payload))
+        return decision
+
+    async def call_tool(self, call: FrameworkCall) -> Any:
         """
         Call a tool's function between two journal entries, and emit its result.
 
-        Exceptions of the function are raised again. Those of `harmless`, like `ToolError`, mean
-        that the call had no effect, and become the result; those of `pausing` mean that the call
-        interrupts and will begin again. Arguments that do not fit `schema` become an error result
-        and a ToolError. The run ends, whatever the framework does, if a `once` tool raises
-        anything else, if the journal refuses the call, or if another call with its id is running.
+        Exceptions of the function are raised again; harmless ones and `ToolError` become the
+        result. Arguments that do not fit the schema become an error result and a ToolError. The
+        run ends, whatever the framework does, if a `once` tool raises anything else, if the
+        journal refuses the call, or if another call with its id is running.
         """
-        if (
-            call_id in self._running_calls
-        ):  # some frameworks run all calls of an answer concurrently
-            self._end = f"{name} is not called: another call has its id."
-        if self._end:
-            raise RunEnding(self._end)
-        self._running_calls.add(call_id)
+        if call.call_id in self._running_calls:  # some frameworks run all calls of an answer
+            self.end_reason = f"{call.name} is not called: another call has its id."
+        if self.end_reason:
+            raise RunEnding(self.end_reason)
+        self._running_calls.add(call.call_id)
         try:
-            if call_id not in self._ours:
-                self._propose(call_id, name, args)
-            problem = argument_error(args, schema) if schema else ""
+            if call.call_id not in self._ours:
+                self._finished_calls.discard(call.call_id)
+                self.propose(call.call_id, call.name, call.args)
+            problem = argument_error(call.args, call.schema) if call.schema else ""
             if problem:
-                self.add_result(call_id, dumps({"ok": False, "error": problem}))
+                self.add_result(call.call_id, dumps({"ok": False, "error": problem}))
                 raise ToolError(problem)
-            return await self._execute(call_id, name, args, effect, function, harmless, pausing)
+            return await self._execute(call)
         finally:
-            self._running_calls.discard(call_id)
+            self._running_calls.discard(call.call_id)
 
-    async def _execute(
-        self,
-        call_id: str,
-        name: str,
-        args: Mapping[str, Any],
-        effect: Effect,
-        function: Callable[[], Awaitable[Any]],
-        harmless: tuple[type[Exception], ...],
-        pausing: tuple[type[Exception], ...],
-    ) -> Any:
+    async def _execute(self, call: FrameworkCall) -> Any:
         """Begin, execute and settle a proposed call."""
         await self.flush()
-        if self._end:
-            raise RunEnding(self._end)
-        ours = self._ours[call_id]
+        if self.end_reason:
+            raise RunEnding(self.end_reason)
+        ours, journal = self._ours[call.call_id], self.ctx.journal
         try:
-            begin = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+            begin = journal.begin(ours, args=_jsonable(dict(call.args)), effect=call.effect)
             permit = await self._in_engine_loop(begin)
         except ToolRefused as error:
-            self._end = f"{name} is not called: {error}"
+            self.end_reason = f"{call.name} is not called: {error}"
             raise
         if permit.result is not None:
-            self.add_result(call_id, permit.result)
+            self.add_result(call.call_id, permit.result)
             return permit.result
-        nothing_happened: tuple[type[Exception], ...] = (ToolError, *harmless)
         try:
-            value = await function()
-        except pausing:
-            await self._in_engine_loop(self._ctx.journal.undo_begin(ours))
-            raise
-        except nothing_happened as error:
-            await self._settle(call_id, dumps({"ok": False, "error": error_text(error)}))
+            value = await call.function()
+        except call.pausing:
+            await self._in_engine_loop(journal.undo_begin(ours))
             raise
         except BaseException as error:
-            if effect is Effect.ONCE or not isinstance(error, Exception):
-                _log.exception("The tool %s failed in call %s.", name, ours)
-                self._end = f"{name} failed, and its effect is not known."
+            had_no_effect = isinstance(error, (ToolError, *call.harmless))
+            if not had_no_effect and (
+                call.effect is Effect.ONCE or not isinstance(error, Exception)
+            ):
+                _log.exception("The tool %s failed in call %s.", call.name, ours)
+                self.end_reason = f"{call.name} failed, and its effect is not known."
                 raise
-            await self._settle(call_id, dumps({"ok": False, "error": type(error).__name__}))
+            text = error_text(error) if had_no_effect else type(error).__name__
+            await self._settle(call.call_id, dumps({"ok": False, "error": text}))
             raise
-        await self._settle(call_id, result_content(value))
+        await self._settle(call.call_id, result_content(value))
         return value
 
     def add_interrupt(
@@ -343,13 +337,15 @@ class FrameworkRun:
         response_schema: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
+        expires_at: str = "",
     ) -> str:
         """
         Add an interrupt after the framework has paused; return its id.
 
-        The expiry is `expires_in`, else that of `metadata`, else that of the tool's metadata.
+        The expiry is `expires_at`, else `expires_in`, else that of `metadata`, else that of the
+        tool's metadata.
         """
-        tool = self._proposed_names.get(call_id or "", "")
+        tool = self._names.get(call_id or "", "")
         expiry = first_specified(
             expires_in, parse_expires_in(metadata), self._expiries.get(tool, TEAM_DEFAULT)
         )
@@ -360,63 +356,46 @@ class FrameworkRun:
             tool_call_id=self._ours[call_id] if call_id is not None else None,
             response_schema=dict(response_schema) if response_schema is not None else None,
             metadata=_jsonable(dict(metadata)) if metadata else None,
-            **_expiry_field(expiry),
+            **({"expires_at": expires_at} if expires_at else expiry_field(expiry)),
         )
         self._interrupts.append(interrupt)
         return interrupt.id
 
-    def add_approval(
-        self, call_id: str, message: str, arguments: Mapping[str, Any] | None, **more: Any
-    ) -> str:
-        """Add an approval; `arguments` is their schema, None if they cannot be edited."""
-        return self.add_interrupt(
-            message,
-            call_id=call_id,
-            reason="tool_call",
-            response_schema=approval_schema_for(arguments),
-            **more,
-        )
-
-    def add_approval_from_metadata(
+    def add_call_interrupt(
         self,
         call_id: str,
         name: str,
+        args: Mapping[str, Any],
+        *,
+        is_approval: bool,
         words: Mapping[str, Any],
-        arguments: Mapping[str, Any] | None,
-    ) -> str:
-        """Add an approval with the `message` of the framework's metadata."""
-        message = str(words.get("message") or f"Call {name}?")
-        return self.add_approval(call_id, message, arguments, metadata=words)
+        arguments: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """
+        Propose a call and add its interrupt: for its approval, or for its result.
 
-    def add_result_interrupt(
-        self, call_id: str, name: str, words: Mapping[str, Any], args: Mapping[str, Any]
-    ) -> str:
-        """Add an interrupt for a call's result, worded by `message` and `response_schema`."""
-        return self.add_interrupt(
-            str(words.get("message") or question_from_args(args, f"Answer {name}.")),
+        `words` may have the `message`, and the `response_schema` of a result. `arguments` is the
+        schema of the call's arguments, None if they cannot be edited.
+        """
+        if is_approval:
+            reason, default = "tool_call", f"Call {name}?"
+            schema: Any = approval_schema_for(arguments)
+        else:
+            reason, default = "input_required", question_from_args(args, f"Answer {name}.")
+            schema = words.get("response_schema") or {"type": "string"}
+        self.propose(call_id, name, args)
+        self.add_interrupt(
+            str(words.get("message") or default),
             call_id=call_id,
-            response_schema=words.get("response_schema") or {"type": "string"},
-            metadata=words,
+            reason=reason,
+            response_schema=schema,
+            metadata=metadata,
         )
 
     def result_in_thread(self, call_id: str) -> str | None:
         """Return the result of a call that an earlier run added to the thread."""
-        ours = self._ours.get(call_id)
-        results = [
-            message for message in self._input.messages if isinstance(message, agui.ToolMessage)
-        ]
-        return next(
-            (
-                result_content(message.content)
-                for message in results
-                if message.tool_call_id == ours
-            ),
-            None,
-        )
-
-    def cancel(self) -> None:
-        """End the run as cancelled, because it cannot continue without a cancelled decision."""
-        self._is_cancelled = True
+        return self._results.get(self._ours.get(call_id, ""))
 
     async def flush(self) -> None:
         """Wait until the engine has consumed all events."""
@@ -436,11 +415,14 @@ class FrameworkRun:
                     item.set_result(None)
         finally:
             working.cancel()
-        if self._end:  # whatever the framework did
-            yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
-            return
-        working.result()
-        yield self._run_finished()
+        try:
+            if not self.end_reason:  # else the run fails, whatever the framework did
+                working.result()
+                yield self._run_finished()
+                return
+        except UnusableAgent as error:
+            self.end_reason = str(error)
+        yield agui.RunErrorEvent(message=self.end_reason, code="AGENT_ERROR")
 
     async def _run_to_end(self, work: Coroutine[Any, Any, None]) -> None:
         await work
@@ -450,13 +432,13 @@ class FrameworkRun:
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
-        elif self._is_cancelled:
+        elif self.is_cancelled:
             outcome = agui.RunFinishedCancelledOutcome()
         # After a successful run, a reused id is another call.
         calls = {} if outcome.type == "success" else self._ours
-        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": self._passed_on})
+        self.ctx.save_memory({"kept": self.stored_state, "calls": calls, "heard": self._passed_on})
         return agui.RunFinishedEvent(
-            thread_id=self._input.thread_id, run_id=self._input.run_id, outcome=outcome
+            thread_id=self.run_input.thread_id, run_id=self.run_input.run_id, outcome=outcome
         )
 
     async def _settle(self, call_id: str, content: str) -> None:
@@ -464,7 +446,7 @@ class FrameworkRun:
             # The call was executed, so it needs a result.
             error = {"ok": False, "error": "OutputTooLarge", "characters": len(content)}
             content = dumps(error)
-        await self._in_engine_loop(self._ctx.journal.settle(self._ours[call_id], result=content))
+        await self._in_engine_loop(self.ctx.journal.settle(self._ours[call_id], result=content))
         self.add_result(call_id, content)
 
     def _put(self, item: BaseEvent | Future[None] | None) -> None:
@@ -477,14 +459,7 @@ class FrameworkRun:
 
     def _new_id(self, kind: str) -> str:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
-        return f"{self._ctx.run_key}-{kind}{number}"
-
-
-def _expiry_field(expires_in: ExpiresIn) -> dict[str, Any]:
-    """Return the `expires_at` field: null means never, no field means the team's default."""
-    if expires_in is TEAM_DEFAULT:
-        return {}
-    return {"expires_at": None if expires_in is None else format_expires_at(expires_in)}
+        return f"{self.ctx.run_key}-{kind}{number}"
 
 
 def tool_effect(metadata: Mapping[str, Any] | None) -> Effect:
@@ -503,14 +478,12 @@ def argument_error(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     return f"{problem.json_path.removeprefix('$.')}: {problem.message}"[:500] if problem else ""
 
 
-def format_message(template: Any, args: Mapping[str, Any], default: str) -> str:
-    """Return a template such as "Pay {amount}" with arguments, else the default."""
-    if not isinstance(template, str):
-        return default
+def format_message(template: Any, args: Mapping[str, Any]) -> str:
+    """Return a template such as "Pay {amount}" with arguments, "" if it does not fit them."""
     try:
-        return template.format_map(args)
+        return template.format_map(args) if isinstance(template, str) else ""
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError):
-        return default
+        return ""
 
 
 def question_from_args(args: Mapping[str, Any], default: str) -> str:

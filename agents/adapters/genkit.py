@@ -1,10 +1,9 @@
 """The adapter for Genkit prompts with tools; imported in the worker only."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from ag_ui.core import BaseEvent, RunAgentInput
 from genkit import (
     ExecutablePrompt,
     FinishReason,
@@ -28,12 +27,11 @@ from genkit.middleware import (
 
 from agents.adapters.framework_run import (
     CALL_NOT_MADE,
+    FrameworkCall,
     FrameworkRun,
     InterruptDecision,
-    result_content,
     tool_effect,
 )
-from agents.port import RunContext
 from agents.sdk.context import ToolError
 from agents.sdk.tool_execution import error_text
 
@@ -41,15 +39,6 @@ _ROLES = {"user": "user", "assistant": "model"}
 _FAILED = (FinishReason.FAILED, FinishReason.ABORTED)
 #: The argument name for tools whose input is not an object.
 _INPUT = "input"
-
-
-async def run(
-    prompt: ExecutablePrompt[Any, Any], run_input: RunAgentInput, ctx: RunContext
-) -> AsyncIterator[BaseEvent]:
-    """Run a prompt with its tools; their interrupts become ours."""
-    framework_run = FrameworkRun(run_input, ctx)
-    async for event in framework_run.run(_converse(prompt, framework_run)):
-        yield event
 
 
 def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
@@ -68,7 +57,7 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
         ) -> ModelResponse[Any]:
             """Give every call an id."""
             framework_run.forget_calls()
-            schemas.update({one.name: one.input_schema for one in params.request.tools or ()})
+            schemas.update({tool.name: tool.input_schema for tool in params.request.tools or ()})
             answer = await next_fn(params, ctx)
             for request in _requests(answer.message):
                 request.ref = request.ref or f"call-{uuid4()}"
@@ -84,7 +73,7 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
             framework_run.register_tool(request.name, params.tool.metadata)
             responses: list[MultipartToolResponse[Any]] = []
 
-            async def make() -> Any:
+            async def call_function() -> Any:
                 try:
                     responses.append(await next_fn(params, ctx))
                 except GenkitError as error:
@@ -93,16 +82,19 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
                 return responses[0].output
 
             try:
+                is_object = isinstance(request.input, Mapping)
                 output = await framework_run.call_tool(
-                    str(request.ref),
-                    request.name,
-                    framework_run.approved_arguments(
-                        str(request.ref), request.name, _arguments(request)
-                    ),
-                    tool_effect(params.tool.metadata),
-                    make,
-                    schema=params.tool.input_schema if isinstance(request.input, Mapping) else None,
-                    pausing=(Interrupt,),
+                    FrameworkCall(
+                        str(request.ref),
+                        request.name,
+                        framework_run.approved_arguments(
+                            str(request.ref), request.name, _arguments(request)
+                        ),
+                        tool_effect(params.tool.metadata),
+                        call_function,
+                        schema=params.tool.input_schema if is_object else None,
+                        pausing=(Interrupt,),
+                    )
                 )
             except ToolError as error:
                 output = f"Error: {error_text(error)}"
@@ -146,8 +138,9 @@ def _emitting(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
     return Emitting()
 
 
-async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: FrameworkRun) -> None:
-    history = [Message.model_validate(one) for one in framework_run.kept or []]
+async def converse(prompt: ExecutablePrompt[Any, Any], framework_run: FrameworkRun) -> None:
+    """Run a prompt with its tools; their interrupts become ours."""
+    history = [Message.model_validate(message) for message in framework_run.stored_state or []]
     answers: dict[str, Any] = {}
     if framework_run.decisions:
         answers = _answers(framework_run, history[-1])
@@ -170,35 +163,31 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: Framework
     if answer.finish_reason in _FAILED:
         # Genkit reports a failed model here instead of raising.
         raise GenkitError(message=answer.finish_message or "The model failed.")
-    framework_run.end_message()
     for part in filter(_is_waiting, answer.message.content if answer.message else ()):
         _ask(framework_run, schemas, part)
-    framework_run.kept = [
-        one.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for one in answer.messages
-        if one.role != "system"
+    framework_run.stored_state = [
+        message.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for message in answer.messages
+        if message.role != "system"
     ]
 
 
-def _answers(framework_run: FrameworkRun, asked: Message) -> dict[str, Any]:
+def _answers(framework_run: FrameworkRun, message: Message) -> dict[str, Any]:
     """Return the resume arguments: approved calls restart, others get a response."""
-    decisions = {one.call_id: one for one in framework_run.decisions}
     respond: list[Part] = []
     restart: list[Part] = []
-    for part in filter(_is_waiting, asked.content):
-        decision = decisions[_request(part).ref]
-        if decision.allows_call and decision.is_approval:
+    for part in filter(_is_waiting, message.content):
+        decision = framework_run.take_decision(str(_request(part).ref))
+        if isinstance(decision, str):
+            respond.append(respond_to_interrupt(decision, interrupt=part))
+        elif decision.is_approval:
             restart.append(_restarted(part, decision))
-        elif decision.allows_call:
-            framework_run.add_result(str(decision.call_id), result_content(decision.payload))
-            respond.append(respond_to_interrupt(decision.payload, interrupt=part))
         else:
-            framework_run.add_refusal(decision)
-            respond.append(respond_to_interrupt(decision.refusal_text, interrupt=part))
+            respond.append(respond_to_interrupt(decision.payload, interrupt=part))
     return {"resume_respond": respond, "resume_restart": restart}
 
 
-def _closing_results(asked: Message) -> list[Part]:
+def _closing_results(message: Message) -> list[Part]:
     """Return results that close the calls of a message: existing ones, or 'not made'."""
     return [
         Part.from_tool_response(
@@ -206,7 +195,7 @@ def _closing_results(asked: Message) -> list[Part]:
             ref=_request(part).ref,
             output=(part.metadata or {}).get("pendingOutput", CALL_NOT_MADE),
         )
-        for part in asked.content
+        for part in message.content
         if part.tool_request is not None
     ]
 
@@ -233,14 +222,15 @@ def _ask(framework_run: FrameworkRun, schemas: Mapping[str, Any], part: Part) ->
     request = _request(part)
     metadata = (part.metadata or {})["interrupt"]
     words: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
-    args = _arguments(request)
-    framework_run.propose(str(request.ref), request.name, args)
-    if "response_schema" in words or not words:
-        framework_run.add_result_interrupt(str(request.ref), request.name, words, args)
-    else:
-        framework_run.add_approval_from_metadata(
-            str(request.ref), request.name, words, schemas.get(request.name)
-        )
+    framework_run.add_call_interrupt(
+        str(request.ref),
+        request.name,
+        _arguments(request),
+        is_approval=bool(words) and "response_schema" not in words,
+        words=words,
+        arguments=schemas.get(request.name),
+        metadata=words,
+    )
 
 
 def _is_waiting(part: Part) -> bool:

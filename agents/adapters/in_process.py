@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
 
+from agents.adapters.framework_run import FrameworkRun
 from agents.port import RunContext
 
 #: Extra -> the adapter module, and the name of the framework.
@@ -71,17 +71,11 @@ class InProcessAgent:
             )
             return
         target = await asyncio.to_thread(_import, self.path)
-        async for event in _events(module, target, run_input, ctx):
+        framework_run = FrameworkRun(run_input, ctx)
+        async for event in framework_run.run(module.converse(target, framework_run)):
             yield event
 
 
 def _import(path: str) -> Any:
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
-
-
-def _events(
-    module: ModuleType, target: Any, run_input: RunAgentInput, ctx: RunContext
-) -> AsyncIterator[BaseEvent]:
-    events: AsyncIterator[BaseEvent] = module.run(target, run_input, ctx)
-    return events

@@ -1,10 +1,9 @@
 """The adapter for Microsoft Agent Framework; imported in the worker only."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ag_ui.core import BaseEvent, RunAgentInput
 from agent_framework import (
     Agent,
     AgentSession,
@@ -20,30 +19,18 @@ from agent_framework import (
 from agent_framework.exceptions import ToolException
 
 from agents.adapters.framework_run import (
-    CALL_NOT_MADE,
+    FrameworkCall,
     FrameworkRun,
-    InterruptDecision,
     format_message,
-    question_from_args,
     result_content,
     tool_effect,
 )
 from agents.agui import strict_json
-from agents.port import RunContext
 from agents.sdk.context import ToolError
 from agents.sdk.tool_execution import error_text
 
-#: The default results of calls that were not executed.
-_REFUSED = (CALL_NOT_MADE, "Error: Tool call invocation was rejected by user.")
-
-
-async def run(
-    agent: Agent[Any], run_input: RunAgentInput, ctx: RunContext
-) -> AsyncIterator[BaseEvent]:
-    """Run an `Agent`; approval requests and declared tools become interrupts."""
-    framework_run = FrameworkRun(run_input, ctx)
-    async for event in framework_run.run(_converse(agent, framework_run)):
-        yield event
+#: The framework's result of a call that was not approved.
+_REJECTED = "Error: Tool call invocation was rejected by user."
 
 
 class _Journaled(FunctionMiddleware):
@@ -55,24 +42,27 @@ class _Journaled(FunctionMiddleware):
     async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
         call_id, name = context.metadata["call_id"], context.function.name
 
-        async def make() -> str:
+        async def call_function() -> str:
             await call_next()
             return _text_of(context.result)
 
         try:
+            args = _mapping(context.arguments)
             context.result = await self._framework_run.call_tool(
-                call_id,
-                name,
-                self._framework_run.approved_arguments(call_id, name, _mapping(context.arguments)),
-                tool_effect(context.function.additional_properties),
-                make,
-                schema=context.function.parameters(),
-                harmless=(ToolException,),
+                FrameworkCall(
+                    call_id,
+                    name,
+                    self._framework_run.approved_arguments(call_id, name, args),
+                    tool_effect(context.function.additional_properties),
+                    call_function,
+                    schema=context.function.parameters(),
+                    harmless=(ToolException,),
+                )
             )
         except ToolError as error:
             context.result = f"Error: {error_text(error)}"
         except Exception as error:
-            if self._framework_run.is_ending:
+            if self._framework_run.end_reason:
                 raise MiddlewareFailure("The run ends.") from error
             raise
 
@@ -114,15 +104,19 @@ class _InOrder(ChatMiddleware):
             Content.from_function_result(
                 str(content.call_id), result=self._refusals[str(content.call_id)]
             )
-            if content.call_id in self._refusals and str(content.result) in _REFUSED
+            if content.call_id in self._refusals and str(content.result) == _REJECTED
             else content
             for content in message.contents
         ]
         return Message("tool", contents)
 
 
-async def _converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
-    stored_state = framework_run.kept or {"session": AgentSession().to_dict(), "waiting": []}
+async def converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
+    """Run an `Agent`; approval requests and declared tools become interrupts."""
+    stored_state = framework_run.stored_state or {
+        "session": AgentSession().to_dict(),
+        "waiting": [],
+    }
     refusals: dict[str, str] = {}
     replies = _replies(framework_run, stored_state, refusals)
     stream = agent.run(
@@ -138,9 +132,8 @@ async def _converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
                 framework_run.append_text(content.text or "")
         waiting += update.user_input_requests
     answer = await stream.get_final_response()
-    framework_run.end_message()
     _ask(framework_run, agent, answer.messages, waiting)
-    framework_run.kept = {
+    framework_run.stored_state = {
         "session": session.to_dict(),
         "waiting": [request.to_dict() for request in waiting],
     }
@@ -155,35 +148,23 @@ def _replies(
     The framework executes the arguments in its session, whatever a response says, so these are
     replaced by the approved ones.
     """
-    decisions = {decision.call_id: decision for decision in framework_run.decisions}
     approvals: list[Content] = []
     results: list[Content] = []
     for request in stored_state["waiting"]:
-        call_id = _call_of(request)["call_id"]
-        decision = decisions.get(call_id)
-        if decision is not None and decision.allows_call and "function_call" in request:
+        call_id = (request.get("function_call") or request)["call_id"]
+        decision = framework_run.take_decision(call_id)
+        if isinstance(decision, str):
+            refusals[call_id] = decision
+        elif "function_call" in request:
             _rewrite([stored_state, request], call_id, json.dumps(decision.args))
-        if decision is None or not decision.allows_call:
-            refusals[call_id] = decision.refusal_text if decision else CALL_NOT_MADE
-        content = _reply(framework_run, Content.from_dict(request), call_id, decision)
-        (results if content.type == "function_result" else approvals).append(content)
+        content = Content.from_dict(request)
+        if content.type == "function_approval_request":
+            approvals.append(content.to_function_approval_response(call_id not in refusals))
+        else:
+            result = decision if isinstance(decision, str) else result_content(decision.payload)
+            results.append(Content.from_function_result(call_id, result=result))
     contents_by_role = (("user", approvals), ("tool", results))
     return [Message(role, contents) for role, contents in contents_by_role if contents]
-
-
-def _reply(
-    framework_run: FrameworkRun, request: Content, call_id: str, decision: InterruptDecision | None
-) -> Content:
-    """Return the reply to one request."""
-    is_allowed = decision is not None and decision.allows_call
-    if decision is not None and not is_allowed:
-        framework_run.add_refusal(decision)
-    if request.type == "function_approval_request":
-        return request.to_function_approval_response(is_allowed)
-    if decision is None or not is_allowed:
-        return Content.from_function_result(call_id, result=CALL_NOT_MADE)
-    framework_run.add_result(call_id, result_content(decision.payload))
-    return Content.from_function_result(call_id, result=result_content(decision.payload))
 
 
 def _rewrite(value: Any, call_id: str, arguments: str) -> None:
@@ -209,40 +190,30 @@ def _ask(
         for content in message.contents
         if content.type == "function_call" and content.arguments
     }
-    tools = {tool.name: tool for tool in _tools(agent)}
-    for name, known_tool in tools.items():
-        framework_run.register_tool(name, known_tool.additional_properties)
-    calls = [request.function_call or request for request in waiting]
-    for call in calls:
-        full_call = full_calls.get(call.call_id, call)
-        framework_run.propose(str(call.call_id), str(call.name), _arguments(full_call))
-    for request, call in zip(waiting, calls, strict=True):
-        tool = tools.get(str(call.name))
-        properties = (tool.additional_properties or {}) if tool else {}
-        if request.type == "function_approval_request":
-            framework_run.add_approval(
-                str(call.call_id),
-                format_message(properties.get("message"), _arguments(call), f"Call {call.name}?"),
-                tool.parameters() if tool else None,
-            )
-        else:
-            framework_run.add_interrupt(
-                question_from_args(
-                    _arguments(full_calls.get(call.call_id, call)), f"Answer {call.name}."
-                ),
-                call_id=str(call.call_id),
-                response_schema=properties.get("response_schema") or {"type": "string"},
-            )
+    tools: dict[str, FunctionTool] = {}
+    for tool in _tools(agent):
+        framework_run.register_tool(tool.name, tool.additional_properties)
+        tools[tool.name] = tool
+    for request in waiting:
+        request_call = request.function_call or request
+        call = full_calls.get(request_call.call_id, request_call)
+        args, called = _arguments(call), tools.get(str(call.name))
+        properties = (called.additional_properties or {}) if called else {}
+        is_approval = request.type == "function_approval_request"
+        message = format_message(properties.get("message"), args) if is_approval else ""
+        framework_run.add_call_interrupt(
+            str(call.call_id),
+            str(call.name),
+            args,
+            is_approval=is_approval,
+            words={**properties, "message": message},
+            arguments=called.parameters() if called else None,
+        )
 
 
 def _tools(agent: Agent[Any]) -> list[FunctionTool]:
     options: Mapping[str, Any] = agent.default_options
     return [tool for tool in options.get("tools") or () if isinstance(tool, FunctionTool)]
-
-
-def _call_of(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    call: Mapping[str, Any] = request.get("function_call") or request
-    return call
 
 
 def _arguments(call: Content) -> dict[str, Any]:

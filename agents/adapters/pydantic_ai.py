@@ -1,10 +1,9 @@
 """The adapter for Pydantic AI; imported in the worker only."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic_ai import Agent, AgentRunResult, AgentRunResultEvent, messages
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
@@ -20,12 +19,11 @@ from pydantic_ai.tools import (
 from pydantic_ai.tools import RunContext as ToolRun
 
 from agents.adapters.framework_run import (
-    CALL_NOT_MADE,
+    FrameworkCall,
     FrameworkRun,
     result_content,
     tool_effect,
 )
-from agents.port import RunContext
 from agents.sdk.context import ToolError
 from agents.sdk.tool_execution import error_text
 
@@ -34,15 +32,6 @@ _PAUSING = (ApprovalRequired, CallDeferred)
 #: Keys of the saved state: the framework's messages, and the pending calls.
 _HISTORY, _WAITING = "history", "waiting"
 _APPROVAL, _CALL = "approval", "call"
-
-
-async def run(
-    agent: Agent[Any, Any], run_input: RunAgentInput, ctx: RunContext
-) -> AsyncIterator[BaseEvent]:
-    """Run an `Agent`; approvals and deferred calls become interrupts."""
-    framework_run = FrameworkRun(run_input, ctx)
-    async for event in framework_run.run(_converse(agent, framework_run)):
-        yield event
 
 
 @dataclass
@@ -56,8 +45,8 @@ class _Journaled(AbstractCapability[Any]):
         self, ctx: ToolRun[Any], tool_defs: list[ToolDefinition]
     ) -> list[ToolDefinition]:
         """Record the tools, unchanged."""
-        self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
         for definition in tool_defs:
+            self.arguments[definition.name] = definition.parameters_json_schema
             self.framework_run.register_tool(definition.name, definition.metadata)
         return tool_defs
 
@@ -79,25 +68,28 @@ class _Journaled(AbstractCapability[Any]):
     ) -> Any:
         try:
             return await self.framework_run.call_tool(
-                call.tool_call_id,
-                call.tool_name,
-                self.framework_run.approved_arguments(
-                    call.tool_call_id, call.tool_name, call.args_as_dict()
-                ),
-                tool_effect(tool_def.metadata),
-                lambda: handler(args),
-                harmless=_HARMLESS,
-                pausing=_PAUSING,
+                FrameworkCall(
+                    call.tool_call_id,
+                    call.tool_name,
+                    self.framework_run.approved_arguments(
+                        call.tool_call_id, call.tool_name, call.args_as_dict()
+                    ),
+                    tool_effect(tool_def.metadata),
+                    lambda: handler(args),
+                    harmless=_HARMLESS,
+                    pausing=_PAUSING,
+                )
             )
         except ToolError as error:
             raise ToolFailed(error_text(error)) from error
 
 
-async def _converse(agent: Agent[Any, Any], framework_run: FrameworkRun) -> None:
-    kept = framework_run.kept or {_HISTORY: [], _WAITING: {}}
-    results = _results(framework_run, kept[_WAITING])
+async def converse(agent: Agent[Any, Any], framework_run: FrameworkRun) -> None:
+    """Run an `Agent`; approvals and deferred calls become interrupts."""
+    stored_state = framework_run.stored_state or {_HISTORY: [], _WAITING: {}}
+    results = _results(framework_run, stored_state[_WAITING])
     journaled = _Journaled(framework_run)
-    history = ModelMessagesTypeAdapter.validate_python(kept[_HISTORY])
+    history = ModelMessagesTypeAdapter.validate_python(stored_state[_HISTORY])
     prompts = framework_run.take_new_messages()
     while not results and len(prompts) > 1:  # no message may follow calls without a result
         history.append(_message(*prompts.pop(0)))
@@ -132,7 +124,7 @@ def _finish(
         waiting = _ask(framework_run, output, arguments)
     elif not isinstance(output, str):
         framework_run.append_text(result_content(output))
-    framework_run.kept = {
+    framework_run.stored_state = {
         _HISTORY: ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json"),
         _WAITING: waiting,
     }
@@ -143,22 +135,22 @@ def _ask(
     requests: DeferredToolRequests,
     arguments: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, str]:
-    """Add interrupts for pending calls, worded by the framework's `metadata`."""
-    for call in (*requests.approvals, *requests.calls):
-        framework_run.propose(call.tool_call_id, call.tool_name, _arguments(call))
-    words = requests.metadata
-    for call in requests.approvals:
-        metadata, schema = words.get(call.tool_call_id, {}), arguments.get(call.tool_name)
-        framework_run.add_approval_from_metadata(
-            call.tool_call_id, call.tool_name, metadata, schema
-        )
-    for call in requests.calls:
-        metadata = words.get(call.tool_call_id, {})
-        framework_run.add_result_interrupt(
-            call.tool_call_id, call.tool_name, metadata, _arguments(call)
-        )
-    waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
-    return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
+    """Add interrupts for pending calls; return the kinds by call id."""
+    kinds: dict[str, str] = {}
+    for kind, calls in ((_APPROVAL, requests.approvals), (_CALL, requests.calls)):
+        for call in calls:
+            metadata = requests.metadata.get(call.tool_call_id, {})
+            framework_run.add_call_interrupt(
+                call.tool_call_id,
+                call.tool_name,
+                _arguments(call),
+                is_approval=kind == _APPROVAL,
+                words=metadata,
+                arguments=arguments.get(call.tool_name),
+                metadata=metadata,
+            )
+            kinds[call.tool_call_id] = kind
+    return kinds
 
 
 def _arguments(call: ToolCallPart) -> dict[str, Any]:
@@ -173,23 +165,20 @@ def _results(framework_run: FrameworkRun, waiting: Mapping[str, str]) -> Deferre
     """Return the results of all pending calls: answers or refusals."""
     if not waiting:
         return None
-    decisions = {one.call_id: one for one in framework_run.decisions}
     results = DeferredToolResults()
     for call_id, kind in waiting.items():
-        decision = decisions.get(call_id)
-        if decision is not None and not decision.allows_call:
-            framework_run.add_refusal(decision)
-        refusal = decision.refusal_text if decision else CALL_NOT_MADE
-        if kind == _APPROVAL and decision is not None and decision.allows_call:
+        decision = framework_run.take_decision(call_id)
+        if kind == _APPROVAL:
             # The stored, approved arguments, never those of the framework's state.
-            results.approvals[call_id] = ToolApproved(override_args=decision.args)
-        elif kind == _APPROVAL:
-            results.approvals[call_id] = ToolDenied(refusal)
-        elif decision is not None and decision.allows_call:
-            framework_run.add_result(call_id, result_content(decision.payload))
-            results.calls[call_id] = decision.payload
+            results.approvals[call_id] = (
+                ToolDenied(decision)
+                if isinstance(decision, str)
+                else ToolApproved(override_args=decision.args)
+            )
         else:
-            results.calls[call_id] = ToolFailed(refusal)
+            results.calls[call_id] = (
+                ToolFailed(decision) if isinstance(decision, str) else decision.payload
+            )
     return results
 
 

@@ -13,21 +13,17 @@ MAX_DEPTH = strict_json.DEFAULT_LIMITS.max_depth
 
 
 def copy_within_bounds(value: Any) -> Any:
+    """Return an independent copy of plain JSON values; raise as `check_bounds` does."""
+    return json.loads(check_bounds(value))
+
+
+def check_bounds(value: Any) -> str:
     """
-    Return an independent copy of plain JSON values.
+    Return the value as JSON text.
 
     Raises:
         ProtocolViolation: it is not JSON, larger than MAX_CHARACTERS or deeper than MAX_DEPTH.
     """
-    return json.loads(_text_within_bounds(value))
-
-
-def check_bounds(value: Any) -> None:
-    """Raise ProtocolViolation unless this is JSON within the bounds."""
-    _text_within_bounds(value)
-
-
-def _text_within_bounds(value: Any) -> str:
     try:
         text = strict_json.dumps(value)
         strict_json.check_depth(text.encode(), MAX_DEPTH)

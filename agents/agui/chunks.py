@@ -101,7 +101,8 @@ class ChunkExpander:
         events: list[BaseEvent] = []
         extra = dict(chunk.model_extra or {})  # added to the last event only
         has_content = chunk.delta is not None or chunk.raw_event is not None
-        if pending is not None and _continues(pending, kind, chunk):
+        entity_id = getattr(chunk, kind.stream.id_field)
+        if pending is not None and pending.kind is kind and entity_id in (None, pending.entity_id):
             _check_agreement(pending, chunk)
             has_content = has_content or chunk.metadata is not None or bool(extra)
         else:
@@ -131,11 +132,6 @@ class ChunkExpander:
                 f"{chunk.type.value} could continue any of {len(candidates)} subagents; name one."
             )
         return candidates[0]
-
-
-def _continues(pending: _Pending, kind: _Kind, chunk: Any) -> bool:
-    entity_id = getattr(chunk, kind.stream.id_field)
-    return pending.kind is kind and entity_id in (None, pending.entity_id)
 
 
 def _check_agreement(pending: _Pending, chunk: Any) -> None:

@@ -66,7 +66,9 @@ def _apply_all(document: Any, patch: list[dict[str, Any]], budget: PatchBudget) 
     patched = json.loads(text)
     copied = 0
     for operation in patch:
-        copied += _copied_characters(patched, operation)
+        if operation["op"] == "copy":
+            source = jsonpatch.JsonPointer(operation["from"]).resolve(patched)
+            copied += len(dumps(source))
         if copied > MAX_CHARACTERS:
             raise ProtocolViolation(f"A patch copies more than {MAX_CHARACTERS} characters.")
         patched = jsonpatch.JsonPatch([operation]).apply(patched, in_place=True)
@@ -74,12 +76,6 @@ def _apply_all(document: Any, patch: list[dict[str, Any]], budget: PatchBudget) 
     if len(text) + len(dumps(patch)) + copied > MAX_CHARACTERS or any(map(_may_nest, patch)):
         check_bounds(patched)
     return patched
-
-
-def _copied_characters(document: Any, operation: dict[str, Any]) -> int:
-    if operation["op"] != "copy":
-        return 0
-    return len(dumps(jsonpatch.JsonPointer(operation["from"]).resolve(document)))
 
 
 def _may_nest(operation: dict[str, Any]) -> bool:

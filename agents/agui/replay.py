@@ -23,7 +23,9 @@ class ReplayCursor:
     """
 
     def __init__(self, committed: Iterable[BaseEvent]) -> None:
-        self._committed = deque(event for event in committed if not _is_empty_delta(event))
+        self._committed = deque(
+            event for event in committed if not isinstance(event, Delta) or event.delta
+        )
         self._consumed = 0  # characters of the first committed event, when it is a delta
 
     @property
@@ -74,10 +76,6 @@ class ReplayCursor:
             f"The agent yielded {event.type.value}, but another {self._committed[0].type.value} is "
             "committed here; a restartable agent yields the same events again."
         )
-
-
-def _is_empty_delta(event: BaseEvent) -> bool:
-    return isinstance(event, Delta) and not event.delta
 
 
 def _comparable(event: BaseEvent) -> dict[str, Any]:

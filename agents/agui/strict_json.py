@@ -44,8 +44,12 @@ def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     Raises:
         JsonRejected: nothing else, whatever the input.
     """
-    raw = _as_bytes(data)
-    _check_size(raw, limits.max_bytes)
+    try:
+        raw = data if isinstance(data, bytes) else data.encode()
+    except UnicodeEncodeError:
+        raise JsonRejected("The text holds a lone surrogate; send valid Unicode.") from None
+    if len(raw) > limits.max_bytes:
+        raise JsonRejected(f"{len(raw)} bytes of JSON; at most {limits.max_bytes} are allowed.")
     check_depth(raw, limits.max_depth)
     value = _parse(raw)
     # The parser rejects raw control characters and surrogates; only escapes can produce them.
@@ -71,20 +75,6 @@ def check_depth(raw: bytes, max_depth: int) -> None:
     brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
         raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
-
-
-def _as_bytes(data: bytes | str) -> bytes:
-    if isinstance(data, bytes):
-        return data
-    try:
-        return data.encode()
-    except UnicodeEncodeError:
-        raise JsonRejected("The text holds a lone surrogate; send valid Unicode.") from None
-
-
-def _check_size(raw: bytes, max_bytes: int) -> None:
-    if len(raw) > max_bytes:
-        raise JsonRejected(f"{len(raw)} bytes of JSON; at most {max_bytes} are allowed.")
 
 
 def _parse(raw: bytes) -> Any:

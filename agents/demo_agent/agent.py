@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
-from ag_ui.core import RunAgentInput, TextPart, UserMessage
+from ag_ui.core import RunAgentInput, UserMessage
 
 from agents.demo_agent import steps
 from agents.demo_agent.tools import TOOLS
+from agents.sdk.chat import text_of
 from agents.sdk.scripted import ScriptedAgent, Step
 from agents.sdk.step import Clock
 
@@ -143,9 +144,7 @@ def last_user_text(run_input: RunAgentInput) -> str:
     """Return the text of the last user message, its parts joined; empty if there is none."""
     for message in reversed(run_input.messages):
         if isinstance(message, UserMessage):
-            if isinstance(message.content, str):
-                return message.content
-            return "".join(part.text for part in message.content if isinstance(part, TextPart))
+            return text_of(message.content)
     return ""
 
 

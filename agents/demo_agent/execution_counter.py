@@ -64,13 +64,9 @@ def _open(path: Path) -> sqlite3.Connection:
     # One process at a time: the change to WAL fails at once if the file is locked.
     with path.with_name(f"{path.name}.opening").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _open_alone(path)
-
-
-def _open_alone(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30)
-    # Speed matters more than the last rows after a power failure.
-    connection.execute("PRAGMA synchronous = OFF")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.executescript(_SCHEMA)
+        connection = sqlite3.connect(path, timeout=30)
+        # Speed matters more than the last rows after a power failure.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(_SCHEMA)
     return connection

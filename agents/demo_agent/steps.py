@@ -33,8 +33,8 @@ FILING_SCHEMA = {
 async def propose_emails(
     context: StepContext, *, number: int, expires_in: timedelta = timedelta(hours=1)
 ) -> Events:
-    what = "an e-mail" if number == 1 else f"{number} e-mails"
-    yield context.text_message(f"I would like to send {what}.")
+    emails = "an e-mail" if number == 1 else f"{number} e-mails"
+    yield context.text_message(f"I would like to send {emails}.")
     for index in range(number):
         to, subject = EMAILS[index % len(EMAILS)]
         if index >= len(EMAILS):

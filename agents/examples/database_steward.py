@@ -4,8 +4,7 @@ from typing import Any
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 ROWS = 12_430
 

@@ -24,7 +24,7 @@ def pay(order: str, amount: float) -> str:
     return f"refunded ${amount:,.2f} for {order}"
 
 
-def wanted(text: str, turn: int) -> list[Call]:
+def requested_calls(text: str, turn: int) -> list[Call]:
     """
     Return the calls that a model would make for "Refund A1 for 30, and A2 for 5. Ask why."
 

@@ -4,8 +4,7 @@ from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext, ToolError
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 FILES = ("orders-2026-10.csv", "orders-2026-11.csv", "orders-2026-12.csv")
 BROKEN = FILES[1]

@@ -1,10 +1,10 @@
 """
-A refund desk written with LangChain, which LangGraph drives: its pauses become questions.
+A refund desk written with LangChain, which LangGraph runs; its interrupts become requests.
 
     make run EXTRAS=langgraph \\
         SIGNOFF_AGENTS=langgraph+agents.examples.langgraph_desk:langgraph_refunds
 
-The model is scripted, so that it runs anywhere; with `create_agent("openai:...")` all else stays.
+The model is scripted, so that it runs anywhere; for another model only `create_agent` changes.
 """
 
 import re
@@ -53,14 +53,18 @@ class ScriptedModel(BaseChatModel):
 
 
 def _answer(messages: list[BaseMessage]) -> AIMessage:
-    last = max(n for n, one in enumerate(messages) if isinstance(one, HumanMessage | AIMessage))
-    heard = [one.text for one in messages[last:] if isinstance(one, ToolMessage)]
-    text = desk.report(heard) if heard else messages[last].text
+    last = max(
+        number
+        for number, message in enumerate(messages)
+        if isinstance(message, HumanMessage | AIMessage)
+    )
+    results = [message.text for message in messages[last:] if isinstance(message, ToolMessage)]
+    text = desk.report(results) if results else messages[last].text
     calls = [
         ToolCall(name=call.name, args=call.args, id=call.id)
-        for call in desk.wanted(text, len(messages))
+        for call in desk.requested_calls(text, len(messages))
     ]
-    return AIMessage(text if heard else "Let me see.", tool_calls=calls)
+    return AIMessage(text if results else "Let me see.", tool_calls=calls)
 
 
 @tool
@@ -77,7 +81,7 @@ def ask_reason(question: str) -> str:
 
 
 def _amount(call: ToolCall) -> float:
-    """As the tool will read it: a model may write "30". What is no number it refuses itself."""
+    """Return the amount as the tool parses it ("30" too), 0 if the tool will reject it."""
     try:
         return float(call["args"]["amount"])
     except (KeyError, TypeError, ValueError):
@@ -95,7 +99,7 @@ langgraph_refunds = create_agent(
             {
                 "refund": {
                     "allowed_decisions": ["approve", "edit", "reject"],
-                    "when": lambda asked: _amount(asked.tool_call) > desk.LIMIT,
+                    "when": lambda request: _amount(request.tool_call) > desk.LIMIT,
                     "description": lambda call, _state, _runtime: (
                         f"Refund ${_amount(call):,.2f} for order {call['args'].get('order')}"
                     ),

@@ -4,7 +4,7 @@ A refund desk written with Microsoft Agent Framework.
     export SIGNOFF_AGENTS=maf+agents.examples.maf_desk:maf_refunds
     make run EXTRAS=maf
 
-The model is scripted, so that it runs anywhere; with another chat client all else stays.
+The model is scripted, so that it runs anywhere; with another chat client nothing else changes.
 """
 
 import json
@@ -50,14 +50,14 @@ class Clerk(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClie
 
 
 def _answer(messages: Sequence[Message]) -> list[Content]:
-    text, said = messages[-1].text, "Let me see."
+    text, answer = messages[-1].text, "Let me see."
     if messages[-1].role == "tool":
-        asked = max(number for number, one in enumerate(messages) if one.role == "assistant")
-        since = [content for message in messages[asked + 1 :] for content in message.contents]
-        text = said = desk.report([str(one.result or one.text) for one in since])
-    calls = desk.wanted(text, len(messages))
+        last = max(number for number, message in enumerate(messages) if message.role == "assistant")
+        results = [content for message in messages[last + 1 :] for content in message.contents]
+        text = answer = desk.report([str(result.result or result.text) for result in results])
+    calls = desk.requested_calls(text, len(messages))
     return [
-        Content.from_text(said),
+        Content.from_text(answer),
         *(
             Content.from_function_call(call.id, _tool_for(call), arguments=json.dumps(call.args))
             for call in calls

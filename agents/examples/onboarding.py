@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 
 class Person(BaseModel):
@@ -38,15 +37,15 @@ STEPS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 @workflow()
 async def onboarding(ctx: WorkflowContext) -> None:
-    """Asks what it has to know about a new colleague, step by step, and sums it up."""
-    known: dict[str, object] = {}
+    """Collects the data of a new colleague in three forms, and sums them up."""
+    answers: dict[str, object] = {}
     for number, (question, model) in enumerate(STEPS, start=1):
         await ctx.progress("Onboarding", done=number - 1, total=len(STEPS))
         reply = await ctx.interrupt(question, response_schema=model.model_json_schema())
         if reply.is_cancelled:
             await ctx.emit_text("Then we go on another time.")
             return
-        known |= reply.payload
-        await ctx.update_state(**known)
+        answers |= reply.payload
+        await ctx.update_state(**answers)
     await ctx.progress("Onboarding", done=len(STEPS), total=len(STEPS))
-    await ctx.emit_text(f"Everything is ordered for {known['name']}.")
+    await ctx.emit_text(f"Everything is ordered for {answers['name']}.")

@@ -1,8 +1,7 @@
 """A payment run that a policy holds: an interrupt that is not about a tool call."""
 
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 BATCH = "PB-2026-0042"
 LIMIT = 1_000.0
@@ -40,7 +39,7 @@ async def treasury(ctx: WorkflowContext) -> None:
     if reply.is_cancelled or not reply.payload["approved"]:
         await ctx.emit_text("The batch is cancelled, and nobody is paid.")
         return
-    done = await ctx.call(
+    payment = await ctx.call(
         execute_payments, batch=BATCH, cost_centre=reply.payload.get("costCentre", "0000")
     )
-    await ctx.emit_text(str(done.value))
+    await ctx.emit_text(str(payment.value))

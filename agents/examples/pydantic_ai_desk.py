@@ -1,10 +1,10 @@
 """
-A refund desk written with Pydantic AI: what it pauses for becomes questions in the inbox.
+A refund desk written with Pydantic AI; its pauses become requests in the inbox.
 
     export SIGNOFF_AGENTS=pydantic-ai+agents.examples.pydantic_ai_desk:pydantic_refunds
     make run EXTRAS=pydantic-ai
 
-The model is scripted, so that it runs anywhere; with `Agent("openai:...")` all else stays.
+The model is scripted, so that it runs anywhere; with `Agent("openai:...")` nothing else changes.
 """
 
 import json
@@ -31,7 +31,7 @@ async def model(
         results = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
         text = desk.report([str(part.content) for part in results])
         yield text
-    calls = desk.wanted(text, len(messages))
+    calls = desk.requested_calls(text, len(messages))
     yield {
         number: DeltaToolCall(name=call.name, json_args=json.dumps(call.args), tool_call_id=call.id)
         for number, call in enumerate(calls)

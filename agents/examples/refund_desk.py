@@ -3,8 +3,7 @@
 from pydantic import BaseModel, Field
 
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 PAYMENTS = {"88121": 142.5, "87990": 85.0, "88007": 12.0}
 

@@ -4,8 +4,7 @@ from pydantic import BaseModel, Field
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 
 class Release(BaseModel):
@@ -34,8 +33,8 @@ async def release_train(ctx: WorkflowContext) -> None:
     names = ", ".join(release.services)
     await ctx.emit_text(f"Version {release.version} of {names} passed its tests and is ready.")
     calls = [
-        (deploy, {"service": one, "version": release.version, "canary_percent": 10})
-        for one in release.services
+        (deploy, {"service": service, "version": release.version, "canary_percent": 10})
+        for service in release.services
     ]
     outcomes = await ctx.call_all(*calls)
     deployed = [

@@ -145,7 +145,7 @@ def chat_messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
         if isinstance(message, agui.AssistantMessage):
             for call in message.tool_calls or ():
                 result = results.get(call.id)
-                content = _text(result.content) if result else _NO_RESULT
+                content = text_of(result.content) if result else _NO_RESULT
                 yield {"role": "tool", "tool_call_id": call.id, "content": content}
 
 
@@ -154,7 +154,7 @@ def _message(message: Message) -> Iterator[dict[str, Any]]:
     match message:
         case agui.UserMessage() | agui.SystemMessage() | agui.DeveloperMessage():
             role = "user" if message.role == "user" else "system"
-            yield {"role": role, "content": _text(message.content)}
+            yield {"role": role, "content": text_of(message.content)}
         case agui.AssistantMessage():
             calls = [
                 {
@@ -166,12 +166,13 @@ def _message(message: Message) -> Iterator[dict[str, Any]]:
             ]
             yield {
                 "role": "assistant",
-                "content": _text(message.content) or None,
+                "content": text_of(message.content) or None,
                 **({"tool_calls": calls} if calls else {}),
             }
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
+    """Return the text of a message's content, its parts joined."""
     if content is None or isinstance(content, str):
         return content or ""
     return "".join(part.text for part in content if isinstance(part, agui.TextPart))

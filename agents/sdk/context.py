@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Never
 
+import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
-from agents.sdk.events import progress_event, text_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 
 Args = Mapping[str, Any]
@@ -116,3 +116,38 @@ class ToolContext:
         no expiry; the default is the tool's.
         """
         raise CallPaused(InterruptRequest(message, reason, response_schema, expires_in, metadata))
+
+
+def text_events(message_id: str, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
+    """Build one complete assistant message."""
+    return [
+        agui.TextMessageStartEvent(
+            message_id=message_id, role="assistant", subagent_run_id=subagent
+        ),
+        agui.TextMessageContentEvent(message_id=message_id, delta=text, subagent_run_id=subagent),
+        agui.TextMessageEndEvent(message_id=message_id, subagent_run_id=subagent),
+    ]
+
+
+def tool_call_events(
+    tool_call_id: str, name: str, arguments: str, message_id: str | None
+) -> list[BaseEvent]:
+    """Build one complete tool call, with its arguments as JSON text."""
+    return [
+        agui.ToolCallStartEvent(
+            tool_call_id=tool_call_id, tool_call_name=name, parent_message_id=message_id
+        ),
+        agui.ToolCallArgsEvent(tool_call_id=tool_call_id, delta=arguments),
+        agui.ToolCallEndEvent(tool_call_id=tool_call_id),
+    ]
+
+
+def progress_event(message_id: str, label: str, done: int | None, total: int | None) -> BaseEvent:
+    """Build a progress activity; the next one with its id replaces it."""
+    content: dict[str, Any] = {"label": label, "done": done, "total": total}
+    return agui.ActivitySnapshotEvent(
+        message_id=message_id,
+        activity_type="progress",
+        content={name: value for name, value in content.items() if value is not None},
+        replace=True,
+    )

@@ -39,7 +39,19 @@ def parse_expires_in(metadata: Mapping[str, Any] | None) -> ExpiresIn:
     return None if value is None else _DURATION.validate_python(value)
 
 
+def expiry_field(expires_in: ExpiresIn, now: datetime | None = None) -> dict[str, str | None]:
+    """Return the `expires_at` field: None means never, no field means the team's default."""
+    if expires_in is TEAM_DEFAULT:
+        return {}
+    return {"expires_at": None if expires_in is None else format_expires_at(expires_in, now)}
+
+
 def format_expires_at(expires_in: timedelta, now: datetime | None = None) -> str:
     """Return `expiresAt` of an interrupt created now."""
-    expires_at = (now or datetime.now(UTC)).astimezone(UTC) + expires_in
+    expires_at = (now or utc_now()).astimezone(UTC) + expires_in
     return expires_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def utc_now() -> datetime:
+    """Return the time; no other module of the agents reads the wall clock."""
+    return datetime.now(UTC)

@@ -1,20 +1,18 @@
 """Agents driven by a language model with tools."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import ag_ui.core as agui
-from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
+from ag_ui.core import BaseEvent, RunAgentInput
 
 from agents.agui import strict_json
 from agents.agui.conversation import Conversation
 from agents.agui.strict_json import dumps
 from agents.port import RunContext
-from agents.sdk.capabilities import agent_capabilities, agui_tool
-from agents.sdk.model_replay import ModelReplay
-from agents.sdk.models import AnswerPart, Model, ToolCallRequest
-from agents.sdk.step import Clock, StepContext
+from agents.sdk.agent import SdkAgent
+from agents.sdk.models import Model, ToolCallRequest
+from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool, tools_by_name
 
@@ -24,15 +22,7 @@ class TooManyTurns(RuntimeError):
 
 
 @dataclass(frozen=True)
-class _ModelCall:
-    """A tool call of the model; `problem` says why an earlier attempt rejected it."""
-
-    request: ToolCallRequest
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class LlmAgent:
+class LlmAgent(SdkAgent):
     """
     A model with tools.
 
@@ -42,30 +32,25 @@ class LlmAgent:
     and the model is asked again.
     """
 
-    name: str
-    description: str
     model: Model
-    tools: Sequence[Tool | InterruptTool] = ()
     instructions: str = ""
     max_turns: int = 20
-    clock: Clock = field(default_factory=Clock)
-    restartable: bool = True
-    input_schema: Mapping[str, Any] | None = None
     require_approval: bool = False  #: every call of every tool needs approval
 
     def __post_init__(self) -> None:
         tools_by_name(self.tools)
         if self.require_approval:
-            object.__setattr__(self, "tools", [_require_approval(tool) for tool in self.tools])
-
-    def capabilities(self) -> AgentCapabilities:
-        return agent_capabilities(self.name, self.description, self.tools)
+            tools = [
+                replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
+                for tool in self.tools
+            ]
+            object.__setattr__(self, "tools", tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Execute the decisions, then ask the model until it needs no tool, or an interrupt."""
         context = StepContext(run_input, ctx, self.clock)
         conversation = Conversation(run_input.messages)
-        replay = ModelReplay(ctx.committed_events)
+        replay = _ModelReplay(ctx.committed_events)
         async for event in self._converse(context, conversation, replay):
             if not replay.is_committed(event):
                 conversation.apply(event)
@@ -73,7 +58,7 @@ class LlmAgent:
         yield context.run_finished()
 
     async def _converse(
-        self, context: StepContext, conversation: Conversation, replay: ModelReplay
+        self, context: StepContext, conversation: Conversation, replay: "_ModelReplay"
     ) -> AsyncIterator[BaseEvent]:
         tools = tools_by_name(self.tools)
         async for event in execute_answered_calls(context, tools):
@@ -81,7 +66,7 @@ class LlmAgent:
         for _ in range(self.max_turns + replay.complete_answer_count):
             if context.interrupts:
                 return
-            calls: list[_ModelCall] = []
+            calls: list[ToolCallRequest] = []
             async for event in self._answer(context, conversation, replay, calls):
                 yield event
             if not calls:
@@ -97,8 +82,8 @@ class LlmAgent:
         self,
         context: StepContext,
         conversation: Conversation,
-        replay: ModelReplay,
-        calls: list[_ModelCall],
+        replay: "_ModelReplay",
+        calls: list[ToolCallRequest],
     ) -> AsyncIterator[BaseEvent]:
         """Yield the model's text and append its calls to `calls`; replayed where committed."""
         message_id = context.open_message()
@@ -112,27 +97,25 @@ class LlmAgent:
         answers = self.model.answer(
             instructions=self.instructions,
             messages=conversation.messages,
-            tools=[agui_tool(tool) for tool in self.tools],
+            tools=self.agui_tools(),
         )
         is_open = False
         async for part in answers:
-            calls += [_ModelCall(request) for request in part.tool_calls]
-            for event in _text_events(part, message_id, is_open=is_open):
-                yield event
-            is_open = is_open or bool(part.text)
+            calls += part.tool_calls
+            if part.text and not is_open:
+                is_open = True
+                yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
+            if part.text:
+                yield agui.TextMessageContentEvent(message_id=message_id, delta=part.text)
         if is_open:
             yield agui.TextMessageEndEvent(message_id=message_id)
 
 
-def _require_approval(tool: Tool | InterruptTool) -> Tool | InterruptTool:
-    return replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
-
-
-def _replayed_call(call: agui.ToolCall, replay: ModelReplay) -> _ModelCall:
-    request = ToolCallRequest(call.function.name, call.function.arguments)
-    if not StepContext.is_invalid_call(call.id):
-        return _ModelCall(request)
-    return _ModelCall(request, str(strict_json.loads(replay.result(call.id))["error"]))
+def _replayed_call(call: agui.ToolCall, replay: "_ModelReplay") -> ToolCallRequest:
+    problem = ""
+    if StepContext.is_invalid_call(call.id):
+        problem = str(strict_json.loads(replay.result(call.id))["error"])
+    return ToolCallRequest(call.function.name, call.function.arguments, problem)
 
 
 def _message_events(message: agui.AssistantMessage) -> list[BaseEvent]:
@@ -145,17 +128,10 @@ def _message_events(message: agui.AssistantMessage) -> list[BaseEvent]:
     return [start, *content, agui.TextMessageEndEvent(message_id=message.id)]
 
 
-def _text_events(part: AnswerPart, message_id: str, *, is_open: bool) -> list[BaseEvent]:
-    if not part.text:
-        return []
-    events: list[BaseEvent] = []
-    if not is_open:
-        events.append(agui.TextMessageStartEvent(message_id=message_id, role="assistant"))
-    return [*events, agui.TextMessageContentEvent(message_id=message_id, delta=part.text)]
-
-
 async def _execute_calls(
-    context: StepContext, tools: Mapping[str, Tool | InterruptTool], calls: Sequence[_ModelCall]
+    context: StepContext,
+    tools: Mapping[str, Tool | InterruptTool],
+    calls: Sequence[ToolCallRequest],
 ) -> AsyncIterator[BaseEvent]:
     """Propose the calls of an answer and execute them; an invalid call gets an error as result."""
     problems: list[tuple[str, str]] = []
@@ -163,7 +139,7 @@ async def _execute_calls(
         try:
             events = _propose(context, tools, call)
         except (InvalidArguments, strict_json.JsonRejected) as error:
-            call_id, events = context.propose_invalid_call(call.request.name)
+            call_id, events = context.propose_invalid_call(call.name)
             problems.append((call_id, str(error)[:500]))
         for event in events:
             yield event
@@ -174,21 +150,66 @@ async def _execute_calls(
 
 
 def _propose(
-    context: StepContext, tools: Mapping[str, Tool | InterruptTool], call: _ModelCall
+    context: StepContext, tools: Mapping[str, Tool | InterruptTool], call: ToolCallRequest
 ) -> list[BaseEvent]:
     if call.problem:
         raise InvalidArguments(call.problem)
-    return context.propose(_find_tool(tools, call.request.name), _parse_arguments(call.request))
+    if call.name not in tools:
+        names = ", ".join(tools)
+        raise InvalidArguments(f"There is no tool '{call.name[:60]}'; use one of: {names}.")
+    args = strict_json.loads(call.arguments)
+    if not isinstance(args, dict):
+        raise InvalidArguments(f"{call.name} takes an object of arguments.")
+    return context.propose(tools[call.name], args)
 
 
-def _find_tool(tools: Mapping[str, Tool | InterruptTool], name: str) -> Tool | InterruptTool:
-    if name not in tools:
-        raise InvalidArguments(f"There is no tool '{name[:60]}'; use one of: {', '.join(tools)}.")
-    return tools[name]
+class _ModelReplay:
+    """The committed answers of a model, by message id."""
 
+    def __init__(self, committed_events: Sequence[BaseEvent]) -> None:
+        conversation = Conversation()
+        for event in committed_events:
+            conversation.apply(event)
+        self._messages = {message.id: message for message in conversation.messages}
+        self._calls = conversation.tool_call_ids
+        self._results = {
+            message.tool_call_id: message.content
+            for message in conversation.messages
+            if isinstance(message, agui.ToolMessage) and isinstance(message.content, str)
+        }
+        self._ended = {
+            event.message_id
+            for event in committed_events
+            if isinstance(event, agui.TextMessageEndEvent)
+        }
 
-def _parse_arguments(request: ToolCallRequest) -> dict[str, Any]:
-    value = strict_json.loads(request.arguments)
-    if not isinstance(value, dict):
-        raise InvalidArguments(f"{request.name} takes an object of arguments.")
-    return value
+    def answer(self, message_id: str) -> agui.AssistantMessage | None:
+        """Return the committed part of an answer, None if nothing was committed."""
+        message = self._messages.get(message_id)
+        return message if isinstance(message, agui.AssistantMessage) else None
+
+    def is_complete(self, message_id: str) -> bool:
+        """
+        Return True if the whole answer was committed.
+
+        The end of its text and its calls are committed together.
+        """
+        answer = self.answer(message_id)
+        return answer is not None and (message_id in self._ended or bool(answer.tool_calls))
+
+    @property
+    def complete_answer_count(self) -> int:
+        """The number of complete answers."""
+        return sum(map(self.is_complete, self._messages))
+
+    def result(self, tool_call_id: str) -> str:
+        """Return the committed result of a call, "" if there is none."""
+        return self._results.get(tool_call_id, "")
+
+    def is_committed(self, event: BaseEvent) -> bool:
+        """Return True if the run's conversation contains the event already."""
+        if isinstance(event, agui.ToolCallResultEvent):
+            return event.tool_call_id in self._results
+        if (call := getattr(event, "tool_call_id", None)) is not None:
+            return call in self._calls
+        return getattr(event, "message_id", None) in self._messages

@@ -22,6 +22,7 @@ class ToolCallRequest:
 
     name: str
     arguments: str
+    problem: str = ""  #: of a replayed call: why an earlier attempt rejected it
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,8 @@ class ChatCompletions:
                 raise _ServerUnavailable("ended its answer early")
             if text := answer.remaining_text:
                 yield AnswerPart(text=text)
-            if answer.tool_calls:
-                yield AnswerPart(
-                    tool_calls=[
-                        ToolCallRequest(name, arguments) for name, arguments in answer.tool_calls
-                    ]
-                )
+            if calls := answer.tool_calls:
+                yield AnswerPart(tool_calls=[ToolCallRequest(*call) for call in calls])
 
 
 class _ServerUnavailable(Exception):
@@ -169,12 +166,12 @@ async def _events(response: httpx.Response) -> AsyncIterator[Any]:
 
 async def _lines(response: httpx.Response) -> AsyncIterator[str]:
     """Yield the lines of an answer of at most MAX_ANSWER_BYTES."""
-    size, rest = 0, ""
+    size, line_start = 0, ""
     async for text in response.aiter_text():
         size += len(text)
         if size > MAX_ANSWER_BYTES:
             raise ModelFailed("The answer is too long.")
-        *lines, rest = (rest + text).split("\n")
+        *lines, line_start = (line_start + text).split("\n")
         for line in lines:
             yield line
-    yield rest
+    yield line_start

@@ -1,23 +1,22 @@
 """Agents written as lists of steps; after an interrupt the next step runs."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 
-from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
+from ag_ui.core import BaseEvent, RunAgentInput, RunErrorEvent
 
 from agents.port import RunContext
-from agents.sdk.capabilities import agent_capabilities
-from agents.sdk.step import Clock, StepContext
+from agents.sdk.agent import SdkAgent
+from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
-from agents.sdk.tools import InterruptTool, Tool
+from agents.sdk.tools import tools_by_name
 
 #: Yields events one by one, or lists of events.
 Step = Callable[[StepContext], AsyncIterator[BaseEvent | list[BaseEvent]]]
 
 
 @dataclass(frozen=True)
-class ScriptedAgent:
+class ScriptedAgent(SdkAgent):
     """
     Runs scripts: lists of steps.
 
@@ -26,25 +25,17 @@ class ScriptedAgent:
     step.
     """
 
-    name: str
-    description: str
-    tools: Sequence[Tool | InterruptTool]
     choose: Callable[[RunAgentInput], str]  #: returns the name of the script for a first run
     steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script
-    clock: Clock = field(default_factory=Clock)
-    restartable: bool = True
-    input_schema: Mapping[str, Any] | None = None
-
-    def capabilities(self) -> AgentCapabilities:
-        return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Execute the decisions, then run steps up to the end of the script or an interrupt."""
         context = StepContext(run_input, ctx, self.clock)
-        script, position = self._start_position(run_input, ctx.checkpoint)
-        async for event in execute_answered_calls(
-            context, {tool.name: tool for tool in self.tools}
-        ):
+        if ctx.checkpoint is None:
+            script, position = self.choose(run_input), 0
+        else:
+            script, position = ctx.checkpoint["script"], ctx.checkpoint["step"]
+        async for event in execute_answered_calls(context, tools_by_name(self.tools)):
             yield event
         steps = self.steps(script)
         while position < len(steps) and not context.interrupts:
@@ -56,11 +47,6 @@ class ScriptedAgent:
         if context.interrupts:
             ctx.save_checkpoint({"script": script, "step": position})
         yield context.run_finished()
-
-    def _start_position(self, run_input: RunAgentInput, checkpoint: Any) -> tuple[str, int]:
-        if checkpoint is None:
-            return self.choose(run_input), 0
-        return checkpoint["script"], checkpoint["step"]
 
 
 async def _follow_step(step: Step, context: StepContext) -> AsyncIterator[BaseEvent]:

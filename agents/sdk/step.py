@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import ag_ui.core as agui
@@ -13,9 +13,8 @@ from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
-from agents.sdk.context import InterruptRequest
-from agents.sdk.events import text_events
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, first_specified, format_expires_at
+from agents.sdk.context import InterruptRequest, text_events, tool_call_events
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InterruptTool, Tool
 
@@ -29,7 +28,7 @@ _INVALID = "x"
 class Clock:
     """The time and sleep functions, replaced in tests."""
 
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = utc_now
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
@@ -113,33 +112,22 @@ class StepContext:
         json_args = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
         self.proposed.append(ProposedCall(tool, call_id, json_args, expires_in))
-        return self._proposal(call_id, tool.name, json_args)
+        return tool_call_events(call_id, tool.name, dumps(json_args), self._message_id)
 
     def propose_invalid_call(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Return the id and events of an invalid call, which gets an error as its result."""
         call_id = self.new_id(_INVALID)
-        return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
+        return call_id, tool_call_events(call_id, name[:64] or "unnamed", "{}", self._message_id)
 
     @staticmethod
     def is_invalid_call(tool_call_id: str) -> bool:
         return tool_call_id.rpartition("-")[2].startswith(_INVALID)
 
-    def _proposal(self, call_id: str, name: str, args: dict[str, Any]) -> list[BaseEvent]:
-        return [
-            agui.ToolCallStartEvent(
-                tool_call_id=call_id, tool_call_name=name, parent_message_id=self._message_id
-            ),
-            agui.ToolCallArgsEvent(tool_call_id=call_id, delta=dumps(args)),
-            agui.ToolCallEndEvent(tool_call_id=call_id),
-        ]
-
     def add_interrupt(
         self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any
     ) -> Interrupt:
         """Add an interrupt; the run pauses at the end of the step."""
-        if expires_in is not TEAM_DEFAULT:
-            # An explicit null means no expiry; a missing field means the team's default.
-            fields["expires_at"] = None if expires_in is None else self.expires_at(expires_in)
+        fields |= expiry_field(expires_in, self.clock.now())
         interrupt = Interrupt(id=self.new_id("i"), reason=reason, **fields)
         self.interrupts.append(interrupt)
         return interrupt
@@ -150,25 +138,18 @@ class StepContext:
         state = self.run_input.state
         return deepcopy(state) if isinstance(state, dict) else {}
 
-    def add_tool_interrupt(
-        self,
-        tool: Tool | InterruptTool,
-        tool_call_id: str,
-        request: InterruptRequest,
-        expires_in: ExpiresIn,
-    ) -> None:
+    def add_tool_interrupt(self, call: ProposedCall, request: InterruptRequest) -> None:
         """Add an interrupt about a tool call: an approval, or a request for input."""
-        fields: dict[str, Any] = {"response_schema": request.response_schema}
+        tool, schema = call.tool, request.response_schema
         if isinstance(tool, Tool) and request.is_approval:
-            fields["response_schema"] = approval_schema(tool)
-        if request.metadata is not None:
-            fields["metadata"] = dict(request.metadata)
+            schema = approval_schema(tool)
         self.add_interrupt(
             "tool_call" if request.is_approval else request.reason or "input_required",
             message=request.message,
-            tool_call_id=tool_call_id,
-            expires_in=first_specified(request.expires_in, expires_in, tool.expires_in),
-            **fields,
+            tool_call_id=call.tool_call_id,
+            expires_in=first_specified(request.expires_in, call.expires_in, tool.expires_in),
+            response_schema=schema,
+            metadata=dict(request.metadata) if request.metadata is not None else None,
         )
 
     def tool_result(self, tool_call_id: str, content: str) -> BaseEvent:
@@ -176,10 +157,6 @@ class StepContext:
         return agui.ToolCallResultEvent(
             message_id=self.new_id("r"), tool_call_id=tool_call_id, content=content, role="tool"
         )
-
-    def expires_at(self, lifetime: timedelta) -> str:
-        """Return `expiresAt` of an interrupt created now."""
-        return format_expires_at(lifetime, self.clock.now())
 
     def run_finished(self) -> agui.RunFinishedEvent:
         """Build RUN_FINISHED: interrupted if there are interrupts, else success."""

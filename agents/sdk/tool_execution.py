@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ag_ui.core import BaseEvent
@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, Proposal
 from agents.sdk.context import CallPaused, InterruptRequest, ToolContext, ToolError
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.expiry import TEAM_DEFAULT
 from agents.sdk.step import ProposedCall, StepContext
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool
 
@@ -33,26 +33,8 @@ class OnceToolPaused(RuntimeError):
     """The function of a `once` tool raised an interrupt, but it may not be called again."""
 
 
-@dataclass(frozen=True)
-class _ReadyCall:
-    """A call that may be executed now."""
-
-    tool: Tool
-    call: ToolContext
-    expires_in: ExpiresIn  #: of the interrupt, if the function pauses
-
-
-@dataclass(frozen=True)
-class _PendingInterrupt:
-    """A call that needs an interrupt first."""
-
-    tool: Tool | InterruptTool
-    request: InterruptRequest
-    expires_in: ExpiresIn
-
-
-#: A tool call id with its next step: execute it, interrupt, or emit the result in the string.
-_WorkItem = tuple[str, _ReadyCall | _PendingInterrupt | str]
+#: A call with its next step: execute it, interrupt, or emit the result in the string.
+_WorkItem = tuple[ProposedCall, ToolContext | InterruptRequest | str]
 
 
 async def execute_proposed_calls(context: StepContext) -> AsyncIterator[BaseEvent]:
@@ -62,7 +44,7 @@ async def execute_proposed_calls(context: StepContext) -> AsyncIterator[BaseEven
     Those that need approval become interrupts instead.
     """
     calls, context.proposed = context.proposed, []
-    async for event in _execute_all(context, [_prepare_call(context, call) for call in calls]):
+    async for event in _execute_all(context, [(call, _plan_call(context, call)) for call in calls]):
         yield event
 
 
@@ -82,48 +64,40 @@ async def execute_answered_calls(context: StepContext, tools: Tools) -> AsyncIte
     for answer, tool in answers:
         if tool is None or answer.proposal is None:
             continue  # not about a tool call: the script reads this answer itself
+        proposal = answer.proposal
+        call = ProposedCall(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
         if isinstance(tool, Tool) and allows_call(answer):
-            work.append(_prepare_call(context, _approved(tool, answer.proposal), answer))
+            work.append((call, _plan_call(context, call, answer)))
+        elif isinstance(tool, InterruptTool) and answer.resume_entry.status == "resolved":
+            work.append((call, dumps(answer.resume_entry.payload)))
         else:
-            work.append((answer.proposal.tool_call_id, _known_result(answer, tool)))
+            work.append((call, refusal_result(answer)))
     async for event in _execute_all(context, work):
         yield event
 
 
-def _prepare_call(
+def _plan_call(
     context: StepContext, call: ProposedCall, answer: InterruptAnswer | None = None
-) -> _WorkItem:
-    try:
-        return call.tool_call_id, _check_call(context, call, answer)
-    except InvalidArguments as error:
-        return call.tool_call_id, dumps({"ok": False, "error": str(error)})
-
-
-def _check_call(
-    context: StepContext, proposed_call: ProposedCall, answer: InterruptAnswer | None
-) -> _ReadyCall | _PendingInterrupt:
-    if isinstance(proposed_call.tool, InterruptTool):
-        return _PendingInterrupt(
-            proposed_call.tool,
-            proposed_call.tool.interrupt_request(proposed_call.args),
-            proposed_call.expires_in,
-        )
+) -> ToolContext | InterruptRequest | str:
+    """Return the context to execute a call with, the interrupt that it needs first, or an error."""
     proposal = answer.proposal if answer else None
-    call = ToolContext(
-        context.run_input.thread_id,
-        proposed_call.tool_call_id,
-        proposed_call.args,
-        resumed=_resume_value(answer),
-        interrupt_metadata=answer.interrupt.metadata if answer else None,
-        is_approved=proposal.is_approved if proposal else False,
-        original_input=proposal.original_args if proposal else None,
-        state=context.state,
-        emit=context.ctx.emit_out_of_band,
-    )
-    request = proposed_call.tool.approval_request(call)
-    if request is not None:
-        return _PendingInterrupt(proposed_call.tool, request, proposed_call.expires_in)
-    return _ReadyCall(proposed_call.tool, call, proposed_call.expires_in)
+    try:
+        if isinstance(call.tool, InterruptTool):
+            return call.tool.interrupt_request(call.args)
+        tool_context = ToolContext(
+            context.run_input.thread_id,
+            call.tool_call_id,
+            call.args,
+            resumed=_resume_value(answer),
+            interrupt_metadata=answer.interrupt.metadata if answer else None,
+            is_approved=proposal.is_approved if proposal else False,
+            original_input=proposal.original_args if proposal else None,
+            state=context.state,
+            emit=context.ctx.emit_out_of_band,
+        )
+        return call.tool.approval_request(tool_context) or tool_context
+    except InvalidArguments as error:
+        return dumps({"ok": False, "error": str(error)})
 
 
 def _resume_value(answer: InterruptAnswer | None) -> Any:
@@ -141,9 +115,9 @@ async def _execute_all(context: StepContext, work: Sequence[_WorkItem]) -> Async
     run that continues after a person has decided emits them in the same order.
     """
     tasks = {
-        tool_call_id: asyncio.ensure_future(_execute(context, item.tool, item.call))
-        for tool_call_id, item in work
-        if isinstance(item, _ReadyCall)
+        call.tool_call_id: asyncio.ensure_future(_execute(context, call.tool, item))
+        for call, item in work
+        if isinstance(item, ToolContext) and isinstance(call.tool, Tool)
     }
     try:
         if tasks:
@@ -151,16 +125,14 @@ async def _execute_all(context: StepContext, work: Sequence[_WorkItem]) -> Async
     finally:
         for task in tasks.values():
             task.cancel()  # if the run was stopped
-    errors = {tool_call_id: task.exception() for tool_call_id, task in tasks.items()}
-    for tool_call_id, item in work:
-        if isinstance(item, str):
-            yield context.tool_result(tool_call_id, item)
-        elif isinstance(item, _PendingInterrupt):
-            context.add_tool_interrupt(item.tool, tool_call_id, item.request, item.expires_in)
-        elif isinstance(pause := errors[tool_call_id], CallPaused):
-            context.add_tool_interrupt(item.tool, tool_call_id, pause.request, item.expires_in)
+    for task in tasks.values():
+        task.exception()  # the first one is raised below; asyncio logs those never retrieved
+    for call, item in work:
+        result = tasks[call.tool_call_id].result() if isinstance(item, ToolContext) else item
+        if isinstance(result, InterruptRequest):
+            context.add_tool_interrupt(call, result)
         else:
-            yield context.tool_result(tool_call_id, tasks[tool_call_id].result())
+            yield context.tool_result(call.tool_call_id, result)
 
 
 def _find(tools: Tools, proposal: Proposal | None) -> Tool | InterruptTool | None:
@@ -198,16 +170,6 @@ def allows_call(answer: InterruptAnswer) -> bool:
     return isinstance(payload, dict) and payload.get("approved") is True
 
 
-def _approved(tool: Tool, proposal: Proposal) -> ProposedCall:
-    return ProposedCall(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
-
-
-def _known_result(answer: InterruptAnswer, tool: Tool | InterruptTool) -> str:
-    if isinstance(tool, InterruptTool) and answer.resume_entry.status == "resolved":
-        return dumps(answer.resume_entry.payload)
-    return refusal_result(answer)
-
-
 def refusal_result(answer: InterruptAnswer) -> str:
     """Return the result of a call that was denied or cancelled."""
     payload = answer.resume_entry.payload
@@ -217,14 +179,21 @@ def refusal_result(answer: InterruptAnswer) -> str:
     return dumps({"ok": False, "denied": True, "reason": reason})
 
 
-async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str:
-    """Call the function between two journal entries, or return the stored result."""
+async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str | InterruptRequest:
+    """
+    Call the function between two journal entries, or return the stored result.
+
+    Return the interrupt instead if the function paused.
+    """
     journal = context.ctx.journal
     permit = await journal.begin(call.tool_call_id, args=call.args, effect=tool.effect)
     if permit.result is not None:
         return permit.result
     call = replace(call, idempotency_key=permit.idempotency_key)
-    content = await _outcome(context, tool, call)
+    try:
+        content = await _outcome(context, tool, call)
+    except CallPaused as pause:
+        return pause.request
     if len(content) > tool.max_output_characters:
         # The call was executed, so it needs a result.
         content = dumps({"ok": False, "error": "OutputTooLarge", "characters": len(content)})

@@ -12,11 +12,18 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
-from agents.sdk.approval_rules import Approval, check_approval, check_template
 from agents.sdk.context import Args, CallPaused, InterruptRequest, ToolContext
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.invoke import call_function, call_tool_function
-from agents.sdk.signature import context_parameter, input_model, output_hint
+from agents.sdk.functions import (
+    Approval,
+    call_function,
+    call_tool_function,
+    check_approval,
+    check_template,
+    context_parameter,
+    input_model,
+    output_hint,
+)
 
 #: Of JSON text.
 MAX_OUTPUT_CHARACTERS = 256 * 1024

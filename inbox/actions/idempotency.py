@@ -1,6 +1,5 @@
 """Idempotency keys: retries and concurrent duplicates return the first result."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -8,7 +7,8 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from inbox.models import Order
+from inbox.models import IdempotencyRecord
+from inbox.models.statements import insert_if_absent
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
@@ -19,7 +19,7 @@ class IdempotencyKey:
     """A client's key for a request that creates something, and the id that the new row gets."""
 
     key: str = ""  #: "" if every request creates a new row
-    request: Mapping[str, Any] = field(default_factory=dict)  #: what must be equal in a replay
+    request: Any = None  #: JSON value that a replay must repeat
     result_id: UUID = field(default_factory=uuid7)
 
     def is_replayed(self, row: Any) -> bool:
@@ -39,19 +39,20 @@ def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime)
     """
     if not idempotency.key:
         return None
-    record = Order(
+    record = IdempotencyRecord(
         key_digest=idempotency_digest(actor, idempotency.key),
-        request_digest=digest(canonical_json(dict(idempotency.request))),
-        made=idempotency.result_id,
+        request_digest=digest(canonical_json(idempotency.request)),
+        created_id=idempotency.result_id,
         created_at=now,
     )
-    Order.objects.bulk_create([record], ignore_conflicts=True)
-    stored = Order.objects.get(key_digest=record.key_digest)
+    if insert_if_absent(record):
+        return None
+    stored = IdempotencyRecord.objects.get(key_digest=record.key_digest)
     if stored.request_digest != record.request_digest:
         raise errors.IdempotencyConflict(
             "This Idempotency-Key was used with another request; use a new key for a new request."
         )
-    return None if stored.made == idempotency.result_id else stored.made
+    return stored.created_id
 
 
 def idempotency_digest(actor: Actor, key: str) -> str:

@@ -92,7 +92,7 @@ class DecisionPage(Page):
     list_filter = ("status",)
     search_fields = ("actor_label",)
     search_ids = ("pk", "interrupt")
-    heavy = ("payload", "call_before", *(f"interrupt__{name}" for name in InterruptPage.heavy))
+    heavy = ("payload", "tool_call_before", *(f"interrupt__{name}" for name in InterruptPage.heavy))
     fields = (
         *("id", "interrupt", "status", column("payload", as_json=True), "view_digest"),
         *("actor_kind", column("actor_label"), "user", "api_key", "created_at", "withdrawn_at"),
@@ -116,7 +116,7 @@ class CommentPage(Page):
 class DeliveryPage(Page):
     list_display = (
         *("message_id", "type", column("endpoint.team.name", "team"), "endpoint"),
-        *("status", "tries", "created_at"),
+        *("status", "failed_attempts", "created_at"),
     )
     list_select_related = ("endpoint__team",)
     list_filter = ("endpoint", "status")
@@ -125,7 +125,15 @@ class DeliveryPage(Page):
     heavy = ("body",)
     fields = (
         *("message_id", "endpoint", "thread", "interrupt", "type", column("body", as_json=True)),
-        *("status", "by_hand", "tries", "attempts", "next_try_at", "created_at", "delivered_at"),
+        *(
+            "status",
+            "is_manual",
+            "failed_attempts",
+            "attempts",
+            "next_try_at",
+            "created_at",
+            "delivered_at",
+        ),
     )
 
     def attempts(self, row: Delivery) -> str:
@@ -148,16 +156,24 @@ class AuditEntryPage(Page):
     heavy = ("body",)
     fields = (
         *("id", "action", "actor", "actor_kind", "actor_id", "at", "team", "thread", "run"),
-        *("interrupt", "tool_call", "told", "chain", "seq", "hash", column("body", as_json=True)),
+        *(
+            "interrupt",
+            "tool_call",
+            "content",
+            "chain",
+            "seq",
+            "hash",
+            column("body", as_json=True),
+        ),
     )
 
     def actor(self, row: AuditEntry) -> str:
-        return json_text(row.told["actor"])[1:-1] or f"{row.actor_kind} {row.actor_id}"
+        return json_text(row.content["actor"])[1:-1] or f"{row.actor_kind} {row.actor_id}"
 
-    def told(self, row: AuditEntry) -> str:
+    def content(self, row: AuditEntry) -> str:
         """Return the erasable part of the entry, masked and without its salt."""
-        content = row.told
-        return json_text({**content, "detail": masked_detail(content["detail"])})
+        payload = row.content
+        return json_text({**payload, "detail": masked_detail(payload["detail"])})
 
 
 @admin.register(AuditCheckpoint, site=site)

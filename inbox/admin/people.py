@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 
-from inbox.actions.people import installation_admins
+from inbox.actions.people import accounts
 from inbox.admin.pages import ChangedByActions, Page, column
 from inbox.admin.site import site
 from inbox.models import User
@@ -34,7 +34,7 @@ class UserPage(ChangedByActions):
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         if "is_active" in form.changed:
             is_active = form.changed["is_active"]
-            installation_admins.set_active(user_id=row.pk, is_active=is_active, actor=actor)
+            accounts.set_active(user_id=row.pk, is_active=is_active, actor=actor)
         return ""
 
 

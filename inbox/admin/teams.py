@@ -181,7 +181,7 @@ class KeyPage(ChangedByActions):
     list_filter = ("team",)
     search_fields = ("name", "prefix")
     readonly_fields = (
-        *("prefix", "agent", "made_by", "created_at", "rotated_at", "former_until"),
+        *("prefix", "agent", "created_by", "created_at", "rotated_at", "former_until"),
         *("expires_at", "revoked_at", "last_used_at", "last_refused_at"),
     )
     buttons = {"_rotate": _("New token"), "_revoke": _("Revoke")}

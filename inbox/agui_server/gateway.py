@@ -1,10 +1,9 @@
 """The AG-UI server, independent of the transport: accepts an input, returns the events of a run."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ag_ui.core import (
@@ -39,7 +38,7 @@ from inbox.feed import EventRow, follow_run
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.runs import threads
 from inbox.queries.runs.delivered_interrupts import DeliveredInterrupt, interrupts_of_run
 from inbox.rules.decisions.gate import Entrance
@@ -57,7 +56,7 @@ class AguiResponse:
     bodies: Sequence[str] = ()
     run: Run | None = None  #: followed from its first event
     run_id: str = ""  #: the client's id of the run, if another request started it
-    may_read: Callable[[], bool] = lambda: True
+    reader: TeamReader | None = None
     dialect: Dialect = Dialect.CANONICAL
     interrupts: Sequence[DeliveredInterrupt] = ()  #: those in `bodies`
     actor: Actor | None = None  #: the client, if it uses an older dialect
@@ -65,7 +64,7 @@ class AguiResponse:
     def rows(self) -> AsyncIterator[Sequence[EventRow]] | None:
         if self.run is None:
             return None
-        rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
+        rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.reader)
         if self.run_id:
             rows = _replace_run_id(rows, self.run_id)
         if self.dialect is Dialect.CANONICAL or self.actor is None:
@@ -166,7 +165,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
     return AguiResponse(
         run=run,
         run_id=request.run_id if accepted.replayed else "",
-        may_read=partial(is_still_allowed, actor, agent.team_id),
+        reader=TeamReader(actor, agent.team_id),
     )
 
 
@@ -200,7 +199,7 @@ def _connect(actor: Actor, slug: str, value: Any) -> AguiResponse:
         return AguiResponse(
             bodies=_history_events(thread_state, "") if thread_state.messages else (),
             run=thread_state.active,
-            may_read=partial(is_still_allowed, actor, agent.team_id),
+            reader=TeamReader(actor, agent.team_id),
         )
     interrupts = _last_interrupts(thread_state)
     return AguiResponse(

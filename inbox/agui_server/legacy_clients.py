@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from agents.agui import strict_json
@@ -11,7 +11,6 @@ from agents.agui.legacy.legacy_clients import (
     CLIENT_DIALECTS,
     ClientAnswer,
     DialectWriter,
-    answers_by_interrupt,
     merge_edits,
     resume_entry_fields,
 )
@@ -60,12 +59,11 @@ def resume_entries(
         UnknownInterrupt: no open interrupt has this id.
         PartialResume: the answer does not cover all open interrupts.
     """
+    if dialect is Dialect.LANGGRAPH and (
+        interrupts := _interrupts_in_map(actor, agent, request.thread_id, client_answer.payload)
+    ):
+        return _entries_from_map(interrupts, client_answer.payload), ()
     interrupts = interrupts_to_answer(actor, agent, request.thread_id, client_answer.interrupt_id)
-    answers_by_id = answers_by_interrupt(
-        client_answer.payload, [interrupt.interrupt_id for interrupt in interrupts]
-    )
-    if dialect is Dialect.LANGGRAPH and answers_by_id is not None:
-        return _entries_from_map(interrupts, answers_by_id), ()
     interrupt_id = client_answer.interrupt_id
     if not interrupt_id:
         delivered = delivered_to(actor, agent, request.thread_id, request.run_id)
@@ -75,17 +73,14 @@ def resume_entries(
                 "Several interrupts are open; answer with a map from their ids to the answers."
             )
         (interrupt_id,) = delivered.delivered_ids
-    target = _find_interrupt(interrupts, interrupt_id)
+    interrupts_by_id = {interrupt.interrupt_id: interrupt for interrupt in interrupts}
+    if (target := interrupts_by_id.get(interrupt_id)) is None:
+        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
     entry = _resume_entry(dialect, target, client_answer.payload)
     others = [interrupt for interrupt in interrupts if interrupt is not target]
     still_open = [interrupt for interrupt in others if interrupt.is_open]
     if not still_open:
-        answers = {interrupt.interrupt_id: interrupt.answer for interrupt in others} | {
-            target.interrupt_id: entry
-        }
-        return [
-            answer for interrupt in interrupts if (answer := answers[interrupt.interrupt_id])
-        ], ()
+        return _all_entries(interrupts, {interrupt_id: entry}), ()
     decide(
         interrupt_id=target.pk,
         status=entry.status,
@@ -149,6 +144,23 @@ def _translate(body: str, writer: DialectWriter) -> list[str]:
     return [strict_json.dumps(event) for event in writer.write(json.loads(body))]
 
 
+def _interrupts_in_map(
+    actor: Actor, agent: Agent, thread_id: str, answer: Any
+) -> Sequence[DeliveredInterrupt]:
+    """
+    Return the interrupts of the run that LangGraph's map from interrupt ids to answers is for.
+
+    A map that is repeated late is for an earlier run. Empty if it is a single answer.
+    """
+    if not isinstance(answer, dict) or not answer:
+        return ()
+    with suppress(errors.UnknownInterrupt):
+        interrupts = interrupts_to_answer(actor, agent, thread_id, next(iter(answer)))
+        if answer.keys() <= {interrupt.interrupt_id for interrupt in interrupts}:
+            return interrupts
+    return ()
+
+
 def _entries_from_map(
     interrupts: Sequence[DeliveredInterrupt], answers: Mapping[str, Any]
 ) -> list[ResumeEntry]:
@@ -160,19 +172,17 @@ def _entries_from_map(
         for interrupt in interrupts
         if interrupt.interrupt_id in answers
     }
+    return _all_entries(interrupts, new_entries)
+
+
+def _all_entries(
+    interrupts: Sequence[DeliveredInterrupt], new_entries: Mapping[str, ResumeEntry]
+) -> list[ResumeEntry]:
+    """Return the new entry of each interrupt, or else its earlier answer."""
     entries = (
         new_entries.get(interrupt.interrupt_id) or interrupt.answer for interrupt in interrupts
     )
     return [entry for entry in entries if entry is not None]
-
-
-def _find_interrupt(
-    interrupts: Sequence[DeliveredInterrupt], interrupt_id: str
-) -> DeliveredInterrupt:
-    for interrupt in interrupts:
-        if interrupt.interrupt_id == interrupt_id:
-            return interrupt
-    raise errors.UnknownInterrupt("No interrupt is open on this thread.")
 
 
 def _resume_entry(dialect: Dialect, interrupt: DeliveredInterrupt, answer: Any) -> ResumeEntry:

@@ -74,7 +74,9 @@ def _split_signoff_props(props: Any) -> tuple[Any, dict[str, str]]:
     agent_props = {name: member for name, member in props.items() if name != SIGNOFF}
     ours = props[SIGNOFF]
     digests = ours.get("viewDigests", {}) if isinstance(ours, dict) else None
-    if not isinstance(digests, dict) or not all(map(_is_text, digests.values())):
+    if not isinstance(digests, dict) or not all(
+        isinstance(digest, str) for digest in digests.values()
+    ):
         raise InvalidInput("forwardedProps.signoff.viewDigests is an object of texts.")
     return agent_props, digests
 
@@ -90,10 +92,6 @@ def _digests_of(entries: Sequence[WireResumeEntry]) -> dict[str, str]:
         if digest:
             digests[entry.interrupt_id] = digest
     return digests
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _json(model: BaseModel) -> Any:

@@ -279,7 +279,7 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
 MFA_TOTP_ISSUER = "Signoff"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s in both directions, for clock differences
-SESSION_ENGINE = "inbox.models.sessions"
+SESSION_ENGINE = "inbox.models.people.sessions"
 #: A session ends after this time without a request by its person.
 SESSION_IDLE_SECONDS = float(os.environ.get("SIGNOFF_SESSION_IDLE_SECONDS", str(12 * 3600)))
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"

@@ -47,7 +47,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class OutOfBandEvents:
-    """Events of a running tool, beside the events that the agent yields."""
+    """Events of a running tool, in addition to the events that the agent yields."""
 
     events: Sequence[BaseEvent]
 
@@ -103,7 +103,7 @@ class AgentLoop:
         self._put(settled)
 
     def emit_out_of_band(self, events: Sequence[BaseEvent]) -> None:
-        """Called by agent code, also from its threads: say something on the side."""
+        """Add events of a running tool; called by agent code, also from its threads."""
         with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
             self._loop.call_soon_threadsafe(self._put, OutOfBandEvents(tuple(events)))
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ag_ui.core import BaseEvent
@@ -42,9 +43,8 @@ class EngineJournal:
         self._run_command = run_command
         self._add_result = add_result
         self._started_once_calls: set[str] = set()
-        self.has_refused_arguments = (
-            False  #: a call was attempted with other arguments than the approved ones
-        )
+        #: a call was attempted with other arguments than the approved ones
+        self.has_refused_arguments = False
 
     @property
     def has_started_once_call(self) -> bool:
@@ -92,31 +92,20 @@ class EngineJournal:
         return [None] * len(results)
 
 
+@dataclass
 class EngineContext:
     """The RunContext port for one attempt at one run."""
 
-    def __init__(
-        self,
-        *,
-        thread_key: str,
-        run_key: str,
-        answers: Sequence[InterruptAnswer],
-        committed_events: Sequence[BaseEvent],
-        checkpoint: Any,
-        memory: Any,
-        journal: Journal,
-        emit_out_of_band: Callable[[Sequence[BaseEvent]], None],
-    ) -> None:
-        self.thread_key = thread_key
-        self.run_key = run_key
-        self.answers = answers
-        self.committed_events = committed_events
-        self.checkpoint = checkpoint
-        self.memory = memory
-        self.journal: Journal = journal
-        self.emit_out_of_band = emit_out_of_band
-        self.saved_checkpoint: Any = None
-        self.saved_memory: str | None = None  #: as JSON text
+    thread_key: str
+    run_key: str
+    answers: Sequence[InterruptAnswer]
+    committed_events: Sequence[BaseEvent]
+    checkpoint: Any
+    memory: Any
+    journal: Journal
+    emit_out_of_band: Callable[[Sequence[BaseEvent]], None]
+    saved_checkpoint: Any = None
+    saved_memory: str | None = None  #: as JSON text
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved_checkpoint = value

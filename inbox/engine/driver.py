@@ -17,8 +17,8 @@ from agents.agui.replay import ReplayDiverged
 from agents.port import Agent
 from agents.registry import UnknownAgent
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.recovery import interrupt_in_doubt
-from inbox.actions.runs.run_release import release_run
+from inbox.actions.runs.recovery import interrupt_in_doubt, release_run
+from inbox.actions.runs.run_termination import STATUS_BY_OUTCOME
 from inbox.engine.agent_loop import (
     Action,
     AgentLoop,
@@ -202,7 +202,7 @@ class Driver:
         interrupts = (
             outcome.interrupts if isinstance(outcome, agui.RunFinishedInterruptOutcome) else ()
         )
-        status = _STATUS[outcome.type if outcome else "success"]
+        status = STATUS_BY_OUTCOME[outcome.type if outcome else "success"]
         self._end(last, status, interrupts=interrupts)
         return status
 
@@ -257,13 +257,6 @@ class Driver:
             forwarded_props=assignment.run_input.get("forwardedProps"),
             resume=[answer.resume_entry for answer in assignment.answers] or None,
         )
-
-
-_STATUS = {
-    "success": RunStatus.SUCCEEDED,
-    "interrupt": RunStatus.INTERRUPTED,
-    "cancelled": RunStatus.CANCELLED,
-}
 
 
 def _code_of(error: Exception) -> str:

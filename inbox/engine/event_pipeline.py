@@ -28,7 +28,7 @@ MAX_RUN_CHARACTERS = 50 * 1024 * 1024
 MAX_INTERRUPTS = 1_000
 MAX_ID = 200
 RESERVED_REASON = "signoff:"
-#: Allowed beside the events that the agent yields.
+#: The events that a running tool may send in addition to those that the agent yields.
 _OUT_OF_BAND = (
     agui.TextMessageStartEvent,
     agui.TextMessageContentEvent,
@@ -251,7 +251,7 @@ def _without_raw(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
 
 
 def _open_events(events: Iterable[BaseEvent]) -> list[BaseEvent]:
-    """Return the events that opened what is still open."""
+    """Return the start events of messages, steps and subagents that have not ended."""
     opened: dict[tuple[str, str], BaseEvent] = {}
     for event in events:
         kind, _, moment = event.type.value.rpartition("_")

@@ -6,6 +6,7 @@ from uuid import UUID
 from inbox.actions.runs import retries
 from inbox.actions.runs import start_run as actions
 from inbox.actions.runs.start_run import RunRequest, StartedRun
+from inbox.engine import handover
 from inbox.engine.agents import input_schema_of, is_restartable
 from inbox.models import Agent
 from inbox.queries.runs.run_assignment import implementation_of
@@ -32,13 +33,18 @@ def start_run(
     """
     if not request.entries:
         _check_input(agent.implementation, request.input["forwardedProps"])
-    return actions.start_run(
-        agent=agent,
-        request=request,
-        actor=actor,
-        entrance=entrance,
-        idempotency_key=idempotency_key,
-    )
+    with handover.pool.reserved() as slot:
+        started = actions.start_run(
+            agent=agent,
+            request=request,
+            actor=actor,
+            entrance=entrance,
+            idempotency_key=idempotency_key,
+            claim=slot is not None,
+        )
+        if slot and started.lease:
+            slot.claimed = started.run, started.lease
+    return started
 
 
 def retry_run(run_id: UUID, actor: Actor) -> StartedRun:

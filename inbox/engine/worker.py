@@ -29,10 +29,13 @@ def execute_run(run_id: UUID) -> None:
     if stopping.is_set():
         return  # the row stays queued, and the sweeper wakes a worker again
     claimed = claim_run(run_id=run_id)
-    if claimed is None:
-        return
-    run, lease = claimed
-    run_log = log.bind(run=str(run_id), attempt=run.attempt)
+    if claimed is not None:
+        drive_run(*claimed)
+
+
+def drive_run(run: Run, lease: RunLease) -> None:
+    """Drive a claimed run to its end in this thread."""
+    run_log = log.bind(run=str(run.pk), attempt=run.attempt)
     run_log.info("run started", agent=run.thread.agent.implementation)
     try:
         status = _drive(run, lease, run_log)

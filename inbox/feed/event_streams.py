@@ -1,48 +1,47 @@
 """Streams of a thread's or a run's events: first the log, then what is committed afterwards."""
 
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from uuid import UUID
 
 from inbox.feed.hubs import hub
-from inbox.feed.tails import SAFETY_POLL_SECONDS, EventRow
-from inbox.platform.db_executor import in_db_thread
+from inbox.feed.tails import EventRow
+from inbox.queries.people.access import TeamReader
+
+#: A follower gets an empty chunk after this time without events.
+IDLE_SECONDS = 15.0
 
 
 async def follow(
-    thread_id: UUID, after: int, may_read: Callable[[], bool] = lambda: True
+    thread_id: UUID, after: int, reader: TeamReader | None = None
 ) -> AsyncIterator[Sequence[EventRow]]:
     """
     Yield a thread's events with a seq greater than `after`, in order and without gaps.
 
-    The stream ends only when `may_read`, which is called every few seconds, returns False. A chunk
-    may be empty, so that a transport notices when its client is gone.
+    The stream ends only when the `reader` may not read the thread any more, which the hub checks
+    every few seconds. A chunk may be empty, so that a transport notices when its client is gone.
     """
-    checked_at = time.monotonic()
-    async with hub().tail(thread_id) as tail:
-        while True:
-            if time.monotonic() - checked_at > SAFETY_POLL_SECONDS:
-                if not await in_db_thread(may_read):
-                    return
-                checked_at = time.monotonic()
-            rows = await tail.rows_after(after)
+    async with hub().follower(thread_id, reader) as follower:
+        while follower.is_allowed:
+            rows = await follower.tail.rows_after(after)
+            if not follower.is_allowed:
+                return
             if rows:
                 after = rows[-1].seq
                 yield rows
-            elif not await tail.wait():
+            elif not await follower.tail.wait(IDLE_SECONDS):
                 yield ()
 
 
 async def follow_run(
-    thread_id: UUID, run_id: UUID, after: int, may_read: Callable[[], bool] = lambda: True
+    thread_id: UUID, run_id: UUID, after: int, reader: TeamReader | None = None
 ) -> AsyncIterator[Sequence[EventRow]]:
-    """Yield the events of one run up to its terminal event, then stop."""
+    """Yield the events of one run up to its terminal event, then stop; chunks may be empty."""
     run_name = str(run_id)
-    async with aclosing(follow(thread_id, after, may_read)) as chunks:  # type: ignore[type-var]
+    async with aclosing(follow(thread_id, after, reader)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
             rows = [row for row in chunk if row.run_id == run_name]
-            if rows:
+            if rows or not chunk:
                 yield rows
-                if rows[-1].type in ("RUN_FINISHED", "RUN_ERROR"):
-                    return
+            if rows and rows[-1].type in ("RUN_FINISHED", "RUN_ERROR"):
+                return

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from contextvars import Context
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,17 +13,30 @@ import structlog
 
 from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.subscriptions import Subscription
-from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
+from inbox.feed.tails import Tail
 from inbox.platform.db_executor import in_db_thread
+from inbox.queries.people.access import TeamReader, still_allowed
 from inbox.queries.people.live_access import live_access_of
+from inbox.queries.runs.events import latest_seqs
 from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, channel_layer
 
 log = structlog.get_logger(__name__)
 
+#: Access is checked, and what no wake-up told of is read, this often.
+SAFETY_POLL_SECONDS = 2.0
 #: A process that received no heartbeat of its own for so long has missed wake-ups.
 MISSED_HEARTBEATS_SECONDS = 2.5 * ANNOUNCE_SECONDS
 #: Presence changes within this time become one message.
 _PRESENCE_DELAY_SECONDS = 0.1
+
+
+@dataclass(eq=False)
+class Follower:
+    """A stream of a thread's events, and its reader, if it is checked."""
+
+    tail: Tail
+    reader: TeamReader | None
+    is_allowed: bool = True
 
 
 class Hub:
@@ -30,6 +44,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._tails: dict[str, Tail] = {}
+        self._followers: set[Follower] = set()
         self._listener: asyncio.Task[None] | None = None
         self._maintenance: asyncio.Task[None] | None = None
         self.subscriptions: dict[str, Subscription] = {}
@@ -40,13 +55,20 @@ class Hub:
         self._is_presence_update_due = False
 
     @asynccontextmanager
-    async def tail(self, thread_id: UUID) -> AsyncIterator[Tail]:
+    async def follower(
+        self, thread_id: UUID, reader: TeamReader | None
+    ) -> "AsyncIterator[Follower]":
+        """Follow a thread; without a `reader` its access is not checked."""
         self.listen()
+        self._maintain_while_needed()
         tail = self._tails.setdefault(str(thread_id), Tail(thread_id))
+        follower = Follower(tail, reader)
+        self._followers.add(follower)
         tail.followers += 1
         try:
-            yield tail
+            yield follower
         finally:
+            self._followers.discard(follower)
             tail.followers -= 1
             if not tail.followers:
                 self._tails.pop(str(thread_id), None)
@@ -58,8 +80,7 @@ class Hub:
             subscription.ready()
         else:
             await self._send(self._heartbeat())
-        if self._maintenance is None or self._maintenance.done():
-            self._maintenance = _create_task(self._maintain())
+        self._maintain_while_needed()
         await self.announce([subscription])
 
     async def remove(self, subscription: Subscription) -> None:
@@ -115,12 +136,20 @@ class Hub:
                 self._presence.remove(message["page"])
                 self._schedule_presence_update()
 
+    def _maintain_while_needed(self) -> None:
+        if self._maintenance is None or self._maintenance.done():
+            self._maintenance = _create_task(self._maintain())
+
     async def _maintain(self) -> None:
-        """While pages are open: announce them, check their access, expire absent ones."""
-        while self.subscriptions:
+        """
+        While pages or streams are open: check their access, read what no wake-up told of, announce
+        pages, and expire absent ones.
+        """
+        while self.subscriptions or self._followers:
             await asyncio.sleep(SAFETY_POLL_SECONDS)
             try:
                 await self._check_access()
+                await self._catch_up()
             except Exception as error:  # the database may be down for a while
                 log.warning("permissions not checked", error=type(error).__name__)
             self._presence.expire()
@@ -131,8 +160,19 @@ class Hub:
                 await self.announce(self.subscriptions.values())
 
     async def _check_access(self) -> None:
-        """End the subscriptions of people who signed out, were deactivated or left a team."""
+        """
+        End the subscriptions and streams of people who signed out, were deactivated or left a team,
+        and of keys that are not valid any more.
+        """
+        followers = [(item, item.reader) for item in self._followers if item.reader is not None]
+        allowed = await in_db_thread(still_allowed, [reader for _, reader in followers])
+        for (follower, _), is_allowed in zip(followers, allowed, strict=True):
+            if not is_allowed:
+                follower.is_allowed = False
+                follower.tail.wake_followers()
         subscriptions = list(self.subscriptions.values())
+        if not subscriptions:
+            return
         readers = [subscription.reader for subscription in subscriptions]
         accesses = await in_db_thread(live_access_of, readers)
         for subscription, access in zip(subscriptions, accesses, strict=True):
@@ -140,6 +180,14 @@ class Hub:
                 subscription.end()
             else:
                 subscription.access = access
+
+    async def _catch_up(self) -> None:
+        """Find events whose wake-up was lost, with one query for all threads."""
+        tails = list(self._tails.values())
+        if tails:
+            latest = await in_db_thread(latest_seqs, [tail.thread_id for tail in tails])
+            for tail in tails:
+                tail.catch_up(latest.get(tail.thread_id, 0))
 
     def _schedule_presence_update(self) -> None:
         if not self._is_presence_update_due:

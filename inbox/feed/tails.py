@@ -2,17 +2,15 @@
 
 import asyncio
 import sys
-import time
 from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.runs.events import read_events
 
-#: Followers read the log at least this often, which repairs a lost wake-up.
-SAFETY_POLL_SECONDS = 2.0
 #: The bounds of a tail; a follower that is further behind reads the log.
 _TAIL_ROWS, _TAIL_BYTES = 2_000, 4 * 1024 * 1024
 #: The bounds of one chunk: a follower holds a chunk in memory while its client reads.
@@ -38,7 +36,6 @@ class Tail:
         self._bytes = 0
         self._cursor: int | None = None
         self._is_stale = True
-        self._read_at = 0.0
         self._wakeup = asyncio.Event()
         self._read_lock = asyncio.Lock()
 
@@ -50,21 +47,29 @@ class Tail:
         if after >= self._cursor:
             return ()
         if self._rows and self._rows[0].seq <= after + 1:
-            return _first_chunk(row for row in self._rows if row.seq > after)
+            # The log has no gaps, so the place of an event follows from its seq.
+            return _first_chunk(islice(self._rows, after + 1 - self._rows[0].seq, None))
         rows, _ = await _read(self.thread_id, after)
         return rows
 
-    async def wait(self) -> bool:
-        """Wait for a wake-up or the safety poll; return whether there was a wake-up."""
-        is_woken = True
+    async def wait(self, seconds: float) -> bool:
+        """Wait for a wake-up; return False if there was none for so many seconds."""
         try:
-            async with asyncio.timeout(SAFETY_POLL_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._wakeup.wait()
         except TimeoutError:
-            is_woken = False
-        if time.monotonic() - self._read_at >= SAFETY_POLL_SECONDS:
+            return False
+        return True
+
+    def catch_up(self, seq: int) -> None:
+        """Read the log again if it has grown to `seq` without a wake-up."""
+        if self._cursor is not None and seq > self._cursor:
             self._is_stale = True
-        return is_woken
+            self.wake_followers()
+
+    def wake_followers(self) -> None:
+        wakeup, self._wakeup = self._wakeup, asyncio.Event()
+        wakeup.set()
 
     def wake(self, seq: int, rows: Sequence[Sequence[Any]]) -> None:
         """Append the rows of a wake-up if they continue the tail; otherwise mark it as stale."""
@@ -77,8 +82,7 @@ class Tail:
                 self._cursor = seq
             else:
                 self._is_stale = True
-        wakeup, self._wakeup = self._wakeup, asyncio.Event()
-        wakeup.set()
+        self.wake_followers()
 
     async def _refresh(self, after: int) -> None:
         async with self._read_lock:
@@ -86,7 +90,6 @@ class Tail:
                 return
             start = after if self._cursor is None else self._cursor
             self._is_stale = False
-            self._read_at = time.monotonic()
             try:
                 rows, is_truncated = await _read(self.thread_id, start)
             except BaseException:

@@ -3,10 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from inbox.forms import labels
 from inbox.forms.form_nodes import Node
 from inbox.forms.submission_reader import Path, SubmissionReader
 from inbox.rules.schema.schemas import SchemaViolation, find_violations
+from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.safe_text import escape_invisible
 
 #: Keywords about a whole object, which cannot be checked while members are excluded.
@@ -39,10 +42,6 @@ def add_empty_group_errors(reader: SubmissionReader) -> None:
                 reader.add_error(node, path, labels.missing_text(node))
 
 
-def pointer_of(path: Sequence[str | int]) -> str:
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
-
-
 def _add_error(reader: SubmissionReader, violation: SchemaViolation, level: int) -> None:
     path = violation.path
     missing = violation.detail.get("property")
@@ -72,7 +71,8 @@ def _add_error(reader: SubmissionReader, violation: SchemaViolation, level: int)
         violation.keyword, violation.detail, violation.message if reader.may_quote_values else ""
     )
     if path != violation.path:
-        text = labels.at_pointer(escape_invisible(pointer_of(violation.path[len(path) :])), text)
+        place = escape_invisible(pointer(violation.path[len(path) :]))
+        text = gettext("At {pointer}: {problem}").format(pointer=place, problem=text)
     reader.add_error(node, path, text)
 
 

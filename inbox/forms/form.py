@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from agents.agui import strict_json
 from inbox.forms import labels
 from inbox.forms.drafts import apply_draft, set_focus
-from inbox.forms.field_errors import add_empty_group_errors, add_schema_errors, pointer_of
+from inbox.forms.field_errors import add_empty_group_errors, add_schema_errors
 from inbox.forms.form_nodes import FormResult, Node, Problem
 from inbox.forms.planner import Planner
 from inbox.forms.submission import Submission
@@ -19,7 +19,7 @@ from inbox.forms.values import ABSENT, all_strings, field_id, is_same_json, plai
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
-from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, pointer
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, json_text
 
 FORM_TAB = "form"
@@ -313,7 +313,7 @@ def _problems(root: Node, reader: SubmissionReader) -> list[Problem]:
     """Return the problems in the order of the fields on the page."""
     paths = {id(node): path for path, node in reversed(reader.errors)}
     return [
-        Problem(node.id, pointer_of(paths[id(node)]), node.label, message)
+        Problem(node.id, pointer(paths[id(node)]), node.label, message)
         for node in root.walk()
         if id(node) in paths
         for message in node.problems

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.forms.values import ABSENT
-from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY, is_pattern_checked
+from inbox.rules.schema.schema_regex import is_pattern_checked
+from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
-    from inbox.forms.form_nodes import Node, Option
+    from inbox.forms.form_nodes import Node
 
 MAX_DEFAULT_CHARACTERS = 200
 
@@ -83,29 +84,6 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     return json_text(value)
 
 
-def titled(title: str, value: str) -> str:
-    return f"{title} ({value})"
-
-
-def as_written(text: str) -> str:
-    return gettext("{value} (original value)").format(value=text)
-
-
-def branch_option(number: int, flat_schema: Mapping[str, Any]) -> "Option":
-    from inbox.forms.form_nodes import Option  # noqa: PLC0415
-
-    return Option(str(number), _branch_label(number, flat_schema), None)
-
-
-def too_many_digits(rounded: str) -> str:
-    text = gettext("This number has too many digits to be stored exactly: it would become {kept}.")
-    return text.format(kept=rounded)
-
-
-def at_pointer(pointer: str, text: str) -> str:
-    return gettext("At {pointer}: {problem}").format(pointer=pointer, problem=text)
-
-
 def must_leave_out(name: str) -> str:
     text = gettext("Remove “{name}”. The page has a separate field for it.")
     return text.format(name=name)
@@ -119,7 +97,7 @@ def item_label(label: str, number: int) -> str:
     return f"{label} {number}"
 
 
-def _branch_label(number: int, flat_schema: Mapping[str, Any]) -> str:
+def branch_label(number: int, flat_schema: Mapping[str, Any]) -> str:
     title = flat_schema.get("title")
     if isinstance(title, str) and title.strip():
         return escape_invisible(title[:80])

@@ -6,13 +6,14 @@ from typing import Any
 from django.utils.translation import gettext
 
 from inbox.forms import labels
-from inbox.forms.form_nodes import Node, Row
+from inbox.forms.form_nodes import Node, Option, Row
 from inbox.forms.scalar_fields import plan_checkboxes, plan_choice, plan_number, plan_text
 from inbox.forms.schema_resolver import (
     UNSUPPORTED_KEYWORDS,
     SchemaResolver,
     UnsupportedSchema,
     implied_type,
+    is_only_validation,
     types_of,
 )
 from inbox.forms.submission import Submission
@@ -153,7 +154,7 @@ class Planner:
             node.is_null = self.submission.has(f"{node.name}@null")
 
     def _plan_masked(self, node: Node) -> None:
-        """Plan a field that has_content a mask; unchanged, it is read back as the agent's value."""
+        """Plan a field that contains a mask; unchanged, it is read back as the agent's value."""
         node.initial_text = MASK
         if node.schema.get("readOnly") is True or "const" in node.schema:
             node.kind = "fixed"
@@ -184,7 +185,7 @@ class Planner:
             raise UnsupportedSchema
         keyword = unions[0]
         branches = flat_schema.pop(keyword)
-        if self.schemas.is_only_validation(branches):
+        if is_only_validation(branches):
             return False
         if self._plan_titled_enum(node, flat_schema, branches):
             return False
@@ -219,13 +220,15 @@ class Planner:
             raise UnsupportedSchema
         node.kind = "branch"
         node.options = [
-            labels.branch_option(number, self._flatten_or_empty(branch))
+            Option(str(number), labels.branch_label(number, self._flatten_or_empty(branch)), None)
             for number, branch in enumerate(branches)
         ]
         matching_branch = None
         if node.original is not ABSENT:
             matches = (
-                n for n, branch in enumerate(branches) if self._fits(flat_schema, branch, node)
+                number
+                for number, branch in enumerate(branches)
+                if self.schemas.fits({"allOf": [flat_schema, branch]}, node.original)
             )
             matching_branch = next(matches, None)
             if matching_branch is None:
@@ -249,9 +252,6 @@ class Planner:
             masked=node.masked if node.branch_number == matching_branch else ABSENT,
         )
         node.fields = [child]
-
-    def _fits(self, flat_schema: dict[str, Any], branch: Any, node: Node) -> bool:
-        return self.schemas.fits({"allOf": [flat_schema, branch]}, node.original)
 
     def _plan_titled_enum(
         self, node: Node, flat_schema: dict[str, Any], branches: list[Any]

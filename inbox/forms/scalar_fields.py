@@ -22,6 +22,8 @@ MAX_OPTION_CHARACTERS = 200
 #: Texts that are longer, or may become longer, get a text area.
 LONG_TEXT = 90
 LONG_TEXT_LIMIT = 160
+_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_MINUTE = r"[0-9-]{10}T[0-9]{2}:[0-9]{2}:00Z"
 
 UNSET = ""
 NULL = "null"
@@ -36,9 +38,9 @@ def plan_text(planner: "Planner", node: Node) -> None:
     node.kind = "text"
     node.initial_text = "" if value is ABSENT else value
     format_name = node.schema.get("format")
-    if format_name == "date" and (value is ABSENT or _is_date(value)):
+    if format_name == "date" and (value is ABSENT or _is_held(value, _DAY, date)):
         node.kind = "day"
-    elif format_name == "date-time" and (value is ABSENT or _is_minute_in_utc(value)):
+    elif format_name == "date-time" and (value is ABSENT or _is_held(value, _MINUTE, datetime)):
         node.kind = "moment"
         node.initial_text = node.initial_text.removesuffix(":00Z")
     elif _is_long(node.initial_text, node.schema):
@@ -67,7 +69,8 @@ def plan_choice(planner: "Planner", node: Node, flat_schema: Mapping[str, Any], 
     index = _index_of(planner, values, value)
     options = _enum_options(planner, flat_schema, index, value)
     if index is None and value is not ABSENT and not (node.nullable and value is None):
-        options.append(Option(ORIGINAL, labels.as_written(json_text(value)), value))
+        label = gettext("{value} (original value)").format(value=json_text(value))
+        options.append(Option(ORIGINAL, label, value))
     if node.nullable and not any(option.data is None for option in options):
         options.append(Option(NULL, gettext(labels.NO_VALUE), None))
     node.kind = "choice" if len(options) <= MAX_RADIO_BUTTONS else "select"
@@ -96,7 +99,7 @@ def _enum_options(
         label = labels.value_text(item, mixed=mixed, is_boolean=is_boolean)
         title = titles[number]
         if title and title != label:
-            label = labels.titled(title, label) if planner.shows_real_names else title
+            label = f"{title} ({label})" if planner.shows_real_names else title
         # Keep the agent's spelling: `1.0` does not become the enum's `1`.
         options.append(Option(str(number), label, value if number == index else item))
     return options
@@ -174,21 +177,9 @@ def _is_long(text: str, schema: Mapping[str, Any]) -> bool:
     return "\n" in text or len(text) > LONG_TEXT or limit > LONG_TEXT_LIMIT
 
 
-def _is_date(text: str) -> bool:
-    """Return whether a date control can hold this text exactly."""
+def _is_held(text: str, pattern: str, kind: type[date]) -> bool:
+    """Return whether a control for dates, or for UTC times to the minute, holds this text."""
     try:
-        return re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text) is not None and bool(
-            date.fromisoformat(text)
-        )
-    except ValueError:
-        return False
-
-
-def _is_minute_in_utc(text: str) -> bool:
-    """Return whether a datetime-local control can hold this text without its `:00Z`."""
-    try:
-        return re.fullmatch(r"[0-9-]{10}T[0-9]{2}:[0-9]{2}:00Z", text) is not None and bool(
-            datetime.fromisoformat(text)
-        )
+        return re.fullmatch(pattern, text) is not None and bool(kind.fromisoformat(text))
     except ValueError:
         return False

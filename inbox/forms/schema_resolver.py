@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inbox.forms.values import JsonComparer, has_type, is_same_json
+from inbox.rules.schema.schema_walk import BRANCHES, StepBudget, walk
 
 #: Bound of the work for one plan; schema_cost.py bounds validation.
 MAX_STEPS = 20_000
 _MAX_COMPARISONS = 400
-_MAX_BRANCH_DEPTH = 4
 
 #: Keywords without form controls: such a node is edited as JSON.
 UNSUPPORTED_KEYWORDS = {
@@ -37,7 +37,7 @@ class SchemaResolver:
 
     def __init__(self, root: Any) -> None:
         self._root = root
-        self.steps = 0
+        self.budget = StepBudget(MAX_STEPS, UnsupportedSchema)
         self.values = JsonComparer()
 
     def flatten(self, schema: Any) -> dict[str, Any]:
@@ -47,7 +47,14 @@ class SchemaResolver:
         Raises:
             UnsupportedSchema: it cannot be merged, or takes too many steps.
         """
-        return self._flatten(schema, ())
+        flat_schema: dict[str, Any] = {}
+        for part in walk(self._root, schema, ("$ref", "allOf"), budget=self.budget):
+            if isinstance(part, Mapping):
+                self.budget.spend(len(part) + len(part.get("required", ())))
+                _merge(flat_schema, part)
+            elif part is not True:
+                raise UnsupportedSchema
+        return flat_schema
 
     def fits(self, schema: Any, value: Any, depth: int = 3) -> bool:
         """Return whether the value probably matches a branch; a cheap check, not a validation."""
@@ -71,13 +78,6 @@ class SchemaResolver:
         branches = flat_schema.get("oneOf") or flat_schema.get("anyOf")
         return not branches or any(self.fits(branch, value, depth - 1) for branch in branches)
 
-    def is_only_validation(self, branches: Sequence[Any]) -> bool:
-        """Return whether the branches add no fields, only constraints between known ones."""
-        return all(
-            isinstance(branch, Mapping) and branch.keys() <= _VALIDATION_KEYWORDS
-            for branch in branches
-        )
-
     def _fits_object(
         self, flat_schema: Mapping[str, Any], value: Mapping[str, Any], depth: int
     ) -> bool:
@@ -92,43 +92,9 @@ class SchemaResolver:
             if name in properties
         )
 
-    def _flatten(self, schema: Any, seen: tuple[int, ...]) -> dict[str, Any]:
-        self._count()
-        if schema is True:
-            return {}
-        if not isinstance(schema, Mapping):
-            raise UnsupportedSchema
-        self._count(len(schema) + len(schema.get("required", ())))
-        flat_schema = {key: value for key, value in schema.items() if key not in _RESOLVED_KEYWORDS}
-        target = schema.get("$ref")
-        if isinstance(target, str):
-            referenced = self._resolve(target)
-            if id(referenced) not in seen:  # ignore a reference to itself
-                _merge(flat_schema, self._flatten(referenced, (*seen, id(referenced))))
-        for part in schema.get("allOf", ()):
-            _merge(flat_schema, self._flatten(part, seen))
-        return flat_schema
-
-    def _resolve(self, reference: str) -> Any:
-        node = self._root
-        for raw in reference.removeprefix("#").split("/")[1:]:
-            part = raw.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, Mapping) and part in node:
-                node = node[part]
-            elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-                node = node[int(part)]
-            else:
-                raise UnsupportedSchema
-        return node
-
     def _matches(self, option: Any, value: Any) -> bool:
-        self._count()
+        self.budget.spend()
         return self.values.is_same_json(option, value)
-
-    def _count(self, steps: int = 1) -> None:
-        self.steps += steps
-        if self.steps > MAX_STEPS:
-            raise UnsupportedSchema
 
 
 def flatten_schema(schema: Any) -> dict[str, Any] | None:
@@ -140,26 +106,21 @@ def flatten_schema(schema: Any) -> dict[str, Any] | None:
 
 
 def member_names(schema: Any) -> set[str] | None:
-    """Return the property names of a schema and its branches; None if it is not supported."""
-    try:
-        return _member_names(SchemaResolver(schema), schema, _MAX_BRANCH_DEPTH)
-    except UnsupportedSchema:
-        return None
-
-
-def _member_names(schemas: SchemaResolver, schema: Any, depth: int) -> set[str]:
-    if not depth:
-        raise UnsupportedSchema
-    flat_schema = schemas.flatten(schema)
-    if "patternProperties" in flat_schema or flat_schema.get("minProperties", 0) > 1:
-        raise UnsupportedSchema  # it requires properties that it does not name
-    names = {*flat_schema.get("properties", ()), *flat_schema.get("required", ())}
-    parts = [*flat_schema.get("oneOf", ()), *flat_schema.get("anyOf", ())]
-    parts += [flat_schema[keyword] for keyword in ("then", "else") if keyword in flat_schema]
-    for part in parts:
-        if part is not False:
-            names |= _member_names(schemas, part, depth - 1)
+    """Return the properties that a schema names or requires; None if it leaves some unnamed."""
+    names: set[str] = set()
+    for part in walk(schema, schema, BRANCHES):
+        if isinstance(part, Mapping):
+            if "patternProperties" in part or part.get("minProperties", 0) > 1:
+                return None
+            names.update(part.get("properties", ()), part.get("required", ()))
     return names
+
+
+def is_only_validation(branches: Sequence[Any]) -> bool:
+    """Return whether the branches add no fields, only constraints between known ones."""
+    return all(
+        isinstance(branch, Mapping) and branch.keys() <= _VALIDATION_KEYWORDS for branch in branches
+    )
 
 
 def types_of(flat_schema: Mapping[str, Any]) -> list[str]:
@@ -193,6 +154,8 @@ _IMPLIED_TYPES = (
 
 def _merge(flat_schema: dict[str, Any], right: Mapping[str, Any]) -> None:
     for key, value in right.items():
+        if key in _RESOLVED_KEYWORDS:
+            continue
         if key not in flat_schema:
             flat_schema[key] = value
         elif key not in _ANNOTATIONS and flat_schema[key] is not value:

@@ -36,6 +36,11 @@ class SubmissionReader:
         self.nodes_by_path.setdefault(path, []).append(node)
         if node.kind == "fixed":
             return self._fixed(node, path, parent)
+        if node.kind in ("group", "list"):
+            if self.submission.state(node.name) is None:
+                return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+            if not node.is_present:
+                return None if node.is_null else ABSENT
         readers = {
             "group": self._group,
             "list": self._list,
@@ -74,7 +79,9 @@ class SubmissionReader:
         if node.is_masked and MASK[:2] in text:
             return self.add_error(node, path, gettext(labels.PART_OF_MASK))
         if text == "" or (not text.strip() and node.kind not in _TEXTS):
-            return self._emptied(node)
+            # A cleared text that is required is ""; otherwise nothing is there.
+            was_there = node.original is not ABSENT and node.original is not None
+            return "" if node.required and was_there and node.kind in _TEXTS else ABSENT
         return self._parsed(node, path, text)
 
     def _parsed(self, node: Node, path: Path, text: str) -> Any:
@@ -84,13 +91,11 @@ class SubmissionReader:
             case "moment":
                 return _in_utc(text)
             case "json":
-                return self._json(node, path, text)
+                try:
+                    return strict_json.loads(text)
+                except strict_json.JsonRejected as error:
+                    return self.add_error(node, path, str(error))
         return text
-
-    def _emptied(self, node: Node) -> Any:
-        """Return the value of a cleared field: "" for a required text, otherwise ABSENT."""
-        was_there = node.original is not ABSENT and node.original is not None
-        return "" if node.required and was_there and node.kind in _TEXTS else ABSENT
 
     def _number(self, node: Node, path: Path, text: str) -> Any:
         if len(text) > 400 or not _NUMBER.fullmatch(text):
@@ -103,14 +108,11 @@ class SubmissionReader:
         except InvalidOperation:
             return self.add_error(node, path, gettext(labels.INVALID_NUMBER))
         if lost:
-            return self.add_error(node, path, labels.too_many_digits(repr(value)))
+            message = gettext(
+                "This number has too many digits to be stored exactly: it would become {kept}."
+            )
+            return self.add_error(node, path, message.format(kept=repr(value)))
         return int(value) if isinstance(value, float) and value.is_integer() else value
-
-    def _json(self, node: Node, path: Path, text: str) -> Any:
-        try:
-            return strict_json.loads(text)
-        except strict_json.JsonRejected as error:
-            return self.add_error(node, path, str(error))
 
     def _choice(self, node: Node, path: Path) -> Any:
         if not self.submission.has(f"{node.name}@here"):
@@ -165,16 +167,7 @@ class SubmissionReader:
             return self.add_error(node, path, gettext(labels.FIELD_MISSING))
         return self.read(node.fields[0], path) if node.fields else ABSENT
 
-    def _is_there(self, node: Node, path: Path) -> bool | None:
-        if self.submission.state(node.name) is None:
-            self.add_error(node, path, gettext(labels.FIELD_MISSING))
-            return None
-        return node.is_present
-
     def _group(self, node: Node, path: Path) -> Any:
-        is_present = self._is_there(node, path)
-        if not is_present:
-            return None if is_present is False and node.is_null else ABSENT
         members: dict[str, Any] = {}
         has_input = False
         for child in node.fields:
@@ -219,9 +212,6 @@ class SubmissionReader:
         return pairs
 
     def _list(self, node: Node, path: Path) -> Any:
-        is_present = self._is_there(node, path)
-        if not is_present:
-            return None if is_present is False and node.is_null else ABSENT
         if self.submission.tokens(node.name) is None:
             return self.add_error(node, path, gettext(labels.FIELD_MISSING))
         if not node.rows and node.state == "auto":

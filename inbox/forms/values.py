@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from inbox.rules.decisions.consent import canonical_json
+from inbox.rules.schema.schema_walk import json_nodes
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters
 
 #: Keys are part of field names; an object with a longer key is edited as JSON.
@@ -114,16 +115,11 @@ def is_valid_key(key: str) -> bool:
 
 def all_strings(value: Any) -> Iterator[str]:
     """Yield every text and every key in a value."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, Mapping):
-            yield from item
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
+    for _, node in json_nodes(value):
+        if isinstance(node, str):
+            yield node
+        elif isinstance(node, Mapping):
+            yield from node
 
 
 def name_part(key: str) -> str:

@@ -18,6 +18,7 @@ from django.utils.module_loading import import_string
 
 from inbox import engine, sweeper
 from inbox.actions.people import api_key_usage
+from inbox.engine import handover
 from inbox.platform import bounded_server
 from inbox.transparency_log.background_verification import check_until
 
@@ -86,7 +87,7 @@ class BackoffConsumer(Consumer):
 
 
 class Worker:
-    """A Celery worker with threads, the sweeper and the verification of the audit log."""
+    """A Celery worker with threads, the sweeper and the verification of the audit trail."""
 
     def __init__(self) -> None:
         self._controller: Any = None
@@ -111,6 +112,8 @@ class Worker:
         )
         self._note_pulse()
         consumer = self._spawn("worker", self._consume)
+        if settings.EMBEDDED:
+            handover.pool.start(settings.CELERY_WORKER_CONCURRENCY)
         heartbeat = os.environ.get("SIGNOFF_HEARTBEAT")
 
         def beat() -> None:
@@ -137,6 +140,7 @@ class Worker:
         engine.stopping.set()
         if self._controller is not None:
             self._controller.stop(in_sighandler=False)
+        handover.pool.stop()
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
 

@@ -1,41 +1,44 @@
-"""Columns and constraints: invariants stand here wherever a database can keep them."""
+"""Tables: columns, constraints and indexes."""
 
-from inbox.models.agents import Agent, Endpoint
-from inbox.models.audit import (
+from inbox.models.agents.agents import Agent, Endpoint
+from inbox.models.audit.audit_trail import (
     AuditBlock,
-    AuditCheck,
     AuditCheckpoint,
     AuditEntry,
     AuditLeaf,
     AuditPayload,
-    AuditSink,
-    RefusalCount,
+    AuditVerification,
+    CheckpointSink,
+    RejectionCount,
 )
-from inbox.models.claims import Claim
-from inbox.models.comments import Comment
-from inbox.models.decisions import Decision
-from inbox.models.events import Event
-from inbox.models.interrupts import Interrupt
-from inbox.models.invitations import Invitation
-from inbox.models.keys import ApiKey
-from inbox.models.orders import Order
-from inbox.models.people import Membership, Team, User
-from inbox.models.sightings import Sighting, Unmasking
-from inbox.models.threads import DeliveredOutcome, Memory, Run, Thread
-from inbox.models.toolcalls import ToolCall
-from inbox.models.views import SavedView
-from inbox.models.webhooks import Delivery, DeliveryAttempt, WebhookEndpoint
+from inbox.models.decisions.collaboration import Claim, Comment, InterruptView, Unmasking
+from inbox.models.decisions.decisions import Decision
+from inbox.models.decisions.saved_views import SavedView
+from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.people.api_keys import ApiKey
+from inbox.models.people.invitations import Invitation
+from inbox.models.people.teams import Membership, Team, User
+from inbox.models.runs.interrupts import Interrupt
+from inbox.models.runs.threads import (
+    DeliveredOutcome,
+    Event,
+    Memory,
+    Run,
+    Thread,
+)
+from inbox.models.runs.tool_calls import ToolCall
+from inbox.models.webhooks.webhooks import Delivery, DeliveryAttempt, WebhookEndpoint
 
 __all__ = [
     "Agent",
     "ApiKey",
     "AuditBlock",
-    "AuditCheck",
     "AuditCheckpoint",
     "AuditEntry",
     "AuditLeaf",
     "AuditPayload",
-    "AuditSink",
+    "AuditVerification",
+    "CheckpointSink",
     "Claim",
     "Comment",
     "Decision",
@@ -44,15 +47,15 @@ __all__ = [
     "DeliveryAttempt",
     "Endpoint",
     "Event",
+    "IdempotencyRecord",
     "Interrupt",
+    "InterruptView",
     "Invitation",
     "Membership",
     "Memory",
-    "Order",
-    "RefusalCount",
+    "RejectionCount",
     "Run",
     "SavedView",
-    "Sighting",
     "Team",
     "Thread",
     "ToolCall",

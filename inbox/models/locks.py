@@ -25,16 +25,16 @@ from django.db.models import QuerySet
 from inbox.models import (
     Agent,
     ApiKey,
-    AuditCheck,
-    AuditSink,
+    AuditVerification,
+    CheckpointSink,
     SavedView,
     Team,
     Thread,
     User,
     WebhookEndpoint,
 )
-from inbox.models.clock import database_now
 from inbox.models.statements import Params, Select
+from inbox.platform.clock import database_now
 from inbox.rules.errors import NotFound
 
 # Advisory locks: any numbers, the same in every process.
@@ -43,33 +43,39 @@ _SYSTEM_CHAIN = 7_311_403
 
 
 def lock_thread(
-    thread_id: UUID | None = None, *, with_team: bool = False, **address: Any
+    thread_id: UUID | None = None,
+    *,
+    with_team: bool = False,
+    with_conversation: bool = False,
+    **address: Any,
 ) -> tuple[Thread, datetime]:
     """
     Lock a thread for the rest of the transaction, then read the time.
 
     The thread is named by its id or by other fields. `with_team` reads the team as well, without
-    locking it. The conversation columns are deferred.
+    locking it. The columns of the conversation are deferred; `with_conversation` reads them, the
+    team and the agent.
 
     Raises:
         NotFound: there is no such thread.
     """
     columns = address or {"pk": thread_id}
-    thread = _thread_lock(with_team, *columns).first(**columns)
+    thread = _thread_lock(with_team, with_conversation, *columns).first(**columns)
     if thread is None:
         raise NotFound()
     return thread, database_now()
 
 
 @cache
-def _thread_lock(with_team: bool, *columns: str) -> Select[Thread]:
+def _thread_lock(with_team: bool, with_conversation: bool, *columns: str) -> Select[Thread]:
     def queryset(params: Params) -> QuerySet[Thread]:
         # `of`: the lookup may join other tables, whose rows are not locked.
-        rows = Thread.objects.select_for_update(of=("self",)).defer(
-            "messages", "state", "client_messages"
-        )
-        if with_team:
-            rows = rows.select_related("team")
+        rows = Thread.objects.select_for_update(of=("self",))
+        if with_conversation:
+            rows = rows.select_related("team", "agent")
+        else:
+            rows = rows.defer("messages", "state", "client_messages")
+            rows = rows.select_related("team") if with_team else rows
         return rows.filter(**{column: getattr(params, column) for column in columns})
 
     return Select(queryset)
@@ -115,14 +121,14 @@ def lock_user(**lookup: Any) -> User | None:
     return User.objects.select_for_update().filter(**lookup).first()
 
 
-def lock_checkpoint_sink(address: str) -> AuditSink:
-    """Lock the state of a checkpoint sink; raises AuditSink.DoesNotExist."""
-    return AuditSink.objects.select_for_update().get(address=address)
+def lock_checkpoint_sink(address: str) -> CheckpointSink:
+    """Lock the state of a checkpoint sink; raises CheckpointSink.DoesNotExist."""
+    return CheckpointSink.objects.select_for_update().get(address=address)
 
 
-def lock_background_verification() -> AuditCheck:
-    """Lock the state of the background verification; raises AuditCheck.DoesNotExist."""
-    return AuditCheck.objects.select_for_update().get(pk=1)
+def lock_background_verification() -> AuditVerification:
+    """Lock the state of the background verification; raises AuditVerification.DoesNotExist."""
+    return AuditVerification.objects.select_for_update().get(pk=1)
 
 
 def lock_system_chain() -> None:

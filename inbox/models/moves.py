@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from inbox.models.interrupts import Interrupt
+from inbox.models.runs.interrupts import Interrupt
+from inbox.models.runs.threads import Run
+from inbox.models.runs.tool_calls import ToolCall
 from inbox.models.statements import Params, Update
-from inbox.models.threads import Run
-from inbox.models.toolcalls import ToolCall
 from inbox.rules.runs.states import ToolCallState
 from inbox.rules.runs.transitions import State, check_move, check_withdrawal_move, origins
 

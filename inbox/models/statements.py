@@ -14,7 +14,8 @@ from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, connection, models
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Value
 from django.db.models.base import ModelState
 from django.db.models.query import FlatValuesListIterable, ModelIterable, QuerySet
@@ -23,8 +24,9 @@ from django.db.transaction import TransactionManagementError
 
 Row = TypeVar("Row")
 
-#: Rows of one INSERT.
+#: Rows of one INSERT; up to `_EXACT_ROWS` each number has a statement of its own.
 _MOST_ROWS = 128
+_EXACT_ROWS = 16
 
 #: Fields that do not convert their values.
 _PLAIN_FIELDS = (
@@ -64,7 +66,7 @@ class Params:
 class _Compiled(NamedTuple):
     sql: str
     params: tuple[Any, ...]  #: values, and slots for the parameters of each execution
-    build: Callable[[Any], Any]
+    build: Callable[[Any, BaseDatabaseWrapper], Any]
     locks: bool = False
 
 
@@ -74,23 +76,32 @@ class _Statement(ABC, Generic[Row]):
         self._compiled: dict[Any, _Compiled] = {}
 
     @abstractmethod
-    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Row]") -> _Compiled:
+    def _compile(
+        self, database: BaseDatabaseWrapper, names: Sequence[str], queryset: "QuerySet[Any, Row]"
+    ) -> _Compiled:
         """Return the SQL of a queryset; `names` are the fields that an update sets."""
 
-    def _execute(self, cursor: Any, names: Sequence[str], params: Mapping[str, Any]) -> _Compiled:
+    def _execute(
+        self,
+        database: BaseDatabaseWrapper,
+        cursor: Any,
+        names: Sequence[str],
+        params: Mapping[str, Any],
+    ) -> _Compiled:
         lengths = {
             name: _rounded(len(value))
             for name, value in params.items()
             if isinstance(value, (list, tuple))
         }
-        key = (connection.vendor, *names, *lengths.values())
+        key = (database.vendor, *names, *lengths.values())
         compiled = self._compiled.get(key)
         if compiled is None:
-            compiled = self._compile(names, self._queryset(Params(lengths)))
+            compiled = self._compile(database, names, self._queryset(Params(lengths)))
             self._compiled[key] = compiled
-        if compiled.locks and not connection.in_atomic_block:
+        if compiled.locks and not database.in_atomic_block:
             raise TransactionManagementError("Rows are locked in transactions only.")
-        cursor.execute(compiled.sql, [_filled(item, params) for item in compiled.params])
+        values = [_filled(item, params) for item in compiled.params]
+        cursor.execute(compiled.sql, _driver_values(values, database))
         return compiled
 
 
@@ -98,19 +109,23 @@ class Select(_Statement[Row]):
     """A query for rows of a model, or for what `values_list` returns."""
 
     def all(self, **params: Any) -> list[Row]:
-        with connection.cursor() as cursor:
-            build = self._execute(cursor, (), params).build
-            return [build(row) for row in cursor.fetchall()]
+        database = connections[DEFAULT_DB_ALIAS]
+        with database.cursor() as cursor:
+            build = self._execute(database, cursor, (), params).build
+            return [build(row, database) for row in cursor.fetchall()]
 
     def first(self, **params: Any) -> Row | None:
         """Return the first row or None; limit the queryset to one row if there can be more."""
-        with connection.cursor() as cursor:
-            build = self._execute(cursor, (), params).build
+        database = connections[DEFAULT_DB_ALIAS]
+        with database.cursor() as cursor:
+            build = self._execute(database, cursor, (), params).build
             row = cursor.fetchone()
-            return None if row is None else build(row)
+            return None if row is None else build(row, database)
 
-    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Row]") -> _Compiled:
-        compiler = queryset.query.get_compiler(connection=connection)
+    def _compile(
+        self, database: BaseDatabaseWrapper, names: Sequence[str], queryset: "QuerySet[Any, Row]"
+    ) -> _Compiled:
+        compiler = queryset.query.get_compiler(connection=database)
         sql, params = compiler.as_sql()
         build = _builder(compiler, queryset._iterable_class)
         return _Compiled(sql, tuple(params), build, bool(queryset.query.select_for_update))
@@ -122,16 +137,19 @@ class Update(_Statement[Any]):
     def execute(self, columns: Mapping[str, Any], **params: Any) -> int:
         """Change the columns, named by their fields, and return the number of rows."""
         values = {f"set_{name}": value for name, value in columns.items()}
-        with connection.cursor() as cursor:
-            self._execute(cursor, tuple(columns), {**params, **values})
+        database = connections[DEFAULT_DB_ALIAS]
+        with database.cursor() as cursor:
+            self._execute(database, cursor, tuple(columns), {**params, **values})
             return int(cursor.rowcount)
 
-    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Any]") -> _Compiled:
+    def _compile(
+        self, database: BaseDatabaseWrapper, names: Sequence[str], queryset: "QuerySet[Any, Any]"
+    ) -> _Compiled:
         _check_plain([queryset.model._meta.get_field(name) for name in names])
         query: Any = queryset.query.chain(UpdateQuery)
         query.add_update_values({name: Value(_Slot(f"set_{name}")) for name in names})
-        sql, params = query.get_compiler(connection=connection).as_sql()
-        return _Compiled(sql, tuple(params), build=tuple)
+        sql, params = query.get_compiler(connection=database).as_sql()
+        return _Compiled(sql, tuple(params), build=lambda row, _database: row)
 
 
 def save_fields(row: models.Model, *names: str) -> None:
@@ -155,41 +173,78 @@ def _value(row: models.Model, name: str) -> Any:
     return getattr(row, field.attname)
 
 
-def insert(rows: Sequence[models.Model]) -> None:
+def insert(rows: Sequence[models.Model], *, update: Sequence[str] = ()) -> None:
     """
     Insert rows of one model, as `bulk_create` does, and set the ids that the database creates.
 
-    Fields with `db_default` need a value.
+    Fields with `db_default` need a value. Of rows that exist the `update` fields are changed.
     """
+    if rows:
+        pks = insert_values(type(rows[0]), [row.__dict__ for row in rows], update=update)
+        for row, pk in zip(rows, pks, strict=False):
+            row.pk = pk
+        for row in rows:
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+
+
+def insert_values(
+    model: type[models.Model],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    update: Sequence[str] = (),
+) -> list[Any]:
+    """
+    Insert rows given as values by the names of columns' attributes; missing ones are NULL.
+
+    Returns the ids in the order of the rows, if the database creates them.
+    """
+    pks: list[Any] = []
     start = 0
     while start < len(rows):
-        # Powers of two, for few statements.
-        number = min(1 << (len(rows) - start).bit_length() - 1, _MOST_ROWS)
-        _insert(rows[start : start + number])
+        number = len(rows) - start
+        if number > _EXACT_ROWS:  # powers of two, so that few statements are compiled
+            number = min(1 << number.bit_length() - 1, _MOST_ROWS)
+        pks += _insert(model, rows[start : start + number], tuple(update))
         start += number
+    return pks
+
+
+def insert_if_absent(row: models.Model) -> bool:
+    """
+    Insert a row unless a unique constraint has one already; return whether it was inserted.
+
+    Waits for a concurrent transaction that inserts the same row. Not for ids of the database.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    sql, names, _ = _insert_sql(database, type(row), 1, ())
+    values = [getattr(row, name) for name in names]
+    with database.cursor() as cursor:
+        cursor.execute(f"{sql} ON CONFLICT DO NOTHING", _driver_values(values, database))
+        return bool(cursor.rowcount)
 
 
 _UPDATES: dict[type[models.Model], Update] = {}
-_INSERTS: dict[tuple[str, type[models.Model], int], tuple[str, list[str], bool]] = {}
+_INSERTS: dict[Any, tuple[str, list[str], bool]] = {}
 
 
-def _insert(rows: Sequence[models.Model]) -> None:
-    key = (connection.vendor, type(rows[0]), len(rows))
+def _insert(
+    model: type[models.Model], rows: Sequence[Mapping[str, Any]], update: tuple[str, ...]
+) -> list[Any]:
+    database = connections[DEFAULT_DB_ALIAS]
+    key = (database.vendor, model, len(rows), update)
     if key not in _INSERTS:
-        _INSERTS[key] = _insert_sql(type(rows[0]), len(rows))
+        _INSERTS[key] = _insert_sql(database, model, len(rows), update)
     sql, names, makes_ids = _INSERTS[key]
-    values = [_plain(getattr(row, name)) for row in rows for name in names]
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        if makes_ids:
-            for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):
-                row.pk = pk
-    for row in rows:
-        row._state.adding, row._state.db = False, connection.alias
+    values = [row.get(name) for row in rows for name in names]
+    with database.cursor() as cursor:
+        cursor.execute(sql, _driver_values(values, database))
+        return [pk for (pk,) in cursor.fetchall()] if makes_ids else []
 
 
-def _insert_sql(model: type[models.Model], number: int) -> tuple[str, list[str], bool]:
-    name = connection.ops.quote_name
+def _insert_sql(
+    database: BaseDatabaseWrapper, model: type[models.Model], number: int, update: Iterable[str]
+) -> tuple[str, list[str], bool]:
+    name = database.ops.quote_name
     pk: Any = model._meta.pk
     makes_ids = isinstance(pk, models.AutoField)
     fields = [field for field in model._meta.concrete_fields if not (makes_ids and field is pk)]
@@ -198,7 +253,11 @@ def _insert_sql(model: type[models.Model], number: int) -> tuple[str, list[str],
     columns = ", ".join(name(str(field.column)) for field in fields)
     returning = f" RETURNING {name(pk.column)}" if makes_ids else ""
     table = name(model._meta.db_table)
-    sql = f"INSERT INTO {table} ({columns}) VALUES {', '.join([row] * number)}{returning}"
+    changed = [name(str(field.column)) for field in fields if field.name in update]
+    setting = ", ".join(f"{column} = EXCLUDED.{column}" for column in changed)
+    conflict = f" ON CONFLICT ({name(pk.column)}) DO UPDATE SET {setting}" if changed else ""
+    values = ", ".join([row] * number)
+    sql = f"INSERT INTO {table} ({columns}) VALUES {values}{conflict}{returning}"
     return sql, [field.attname for field in fields], makes_ids
 
 
@@ -213,7 +272,7 @@ def _filled(item: Any, params: Mapping[str, Any]) -> Any:
     if type(item) is not _Slot:
         return item
     value = params[item.name]
-    return _plain(value if item.place is None else value[min(item.place, len(value) - 1)])
+    return value if item.place is None else value[min(item.place, len(value) - 1)]
 
 
 def _rounded(length: int) -> int:
@@ -221,20 +280,29 @@ def _rounded(length: int) -> int:
     return 1 << (length - 1).bit_length() if length else 0
 
 
-def _plain(value: Any) -> Any:
-    """Return a value in a form that the database driver accepts."""
-    if type(value) in _UNCHANGED:
-        return value
+def _driver_values(values: Sequence[Any], database: BaseDatabaseWrapper) -> list[Any]:
+    """Return values in a form that the database driver accepts."""
+    converted: dict[int, Any] = {}  # by identity: rows share their time and foreign keys
+    for value in values:
+        if type(value) not in _UNCHANGED and id(value) not in converted:
+            converted[id(value)] = _driver_value(value, database)
+    return [converted.get(id(value), value) for value in values] if converted else [*values]
+
+
+def _driver_value(value: Any, database: BaseDatabaseWrapper) -> Any:
     if isinstance(value, UUID):
-        return value if connection.features.has_native_uuid_field else value.hex
+        return value if database.features.has_native_uuid_field else value.hex
     if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value)
+        return database.ops.adapt_datetimefield_value(value)
     if isinstance(value, Enum):
         return value.value
-    return _plain(value.pk) if isinstance(value, models.Model) else value
+    if isinstance(value, models.Model):
+        pk = value.pk
+        return pk if type(pk) in _UNCHANGED else _driver_value(pk, database)
+    return value
 
 
-def _builder(compiler: Any, iterable: type) -> Callable[[Any], Any]:
+def _builder(compiler: Any, iterable: type) -> Callable[[Any, BaseDatabaseWrapper], Any]:
     """Return the function that turns a row of the database into a row of the queryset."""
     columns = [item[0] for item in compiler.select[: compiler.col_count]]
     converters = [
@@ -249,10 +317,10 @@ def _builder(compiler: Any, iterable: type) -> Callable[[Any], Any]:
     else:
         finish = tuple
 
-    def build(row: Any) -> Any:
+    def build(row: Any, database: BaseDatabaseWrapper) -> Any:
         values = list(row)
         for position, convert, expression in converters:
-            values[position] = convert(values[position], expression, connection)
+            values[position] = convert(values[position], expression, database)
         return finish(values)
 
     return build
@@ -288,7 +356,7 @@ def _model_builder(
             return None
         row = model.__new__(model)
         row._state = ModelState()
-        row._state.adding, row._state.db = False, connection.alias
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
         row.__dict__.update([(name, values[position]) for name, position in names])
         for build_related, set_local, set_remote in related:
             other = build_related(values)

@@ -1,7 +1,8 @@
-"""Encryption of secrets in the database, so that a backup does not reveal them."""
+"""Encryption of secrets in the database, and the keys that sign decisions."""
 
 import base64
 import json
+from functools import lru_cache
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -35,6 +36,18 @@ def decrypt(text: str) -> Any:
         ) from error
 
 
+def decision_keys() -> tuple[bytes, ...]:
+    """
+    Return the keys that sign decisions: the first signs, the others verify older signatures.
+
+    They are SIGNOFF_DECISION_KEYS, then those that derive from the secret keys, for decisions
+    signed before the setting existed. No key is in the database, so write access to it does not
+    suffice to sign.
+    """
+    secrets = (*settings.DECISION_KEYS, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return tuple(_derived(force_bytes(secret), b"signoff decisions") for secret in secrets)
+
+
 def _cipher() -> MultiFernet:
     return MultiFernet(
         [_fernet(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
@@ -42,5 +55,9 @@ def _cipher() -> MultiFernet:
 
 
 def _fernet(secret: str | bytes) -> Fernet:
-    derived = HKDF(SHA256(), length=32, salt=None, info=b"signoff sealed values")
-    return Fernet(base64.urlsafe_b64encode(derived.derive(force_bytes(secret))))
+    return Fernet(base64.urlsafe_b64encode(_derived(force_bytes(secret), b"signoff sealed values")))
+
+
+@lru_cache(maxsize=32)
+def _derived(secret: bytes, purpose: bytes) -> bytes:
+    return HKDF(SHA256(), length=32, salt=None, info=purpose).derive(secret)

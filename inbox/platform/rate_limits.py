@@ -20,6 +20,7 @@ from redis import RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from inbox.platform import clock
 from inbox.platform.client_ip import ipv6_network_of
 from inbox.platform.rate_limit_memory import SlidingWindowMemory
 from inbox.rules.errors import RateLimited
@@ -242,7 +243,7 @@ def _apply(
         quota=item.amount,
         window_seconds=item.get_expiry(),
         left=stats.remaining,
-        next_seconds=max(1, ceil(stats.reset_time - time.time())),
+        next_seconds=max(1, ceil(stats.reset_time - clock.now().timestamp())),
         is_over=not is_within,
     )
 

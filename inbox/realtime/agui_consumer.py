@@ -41,7 +41,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
         self._task: asyncio.Task[None] | None = None
         self._idle_timeout: asyncio.Task[None] | None = None
         try:
-            self._actor = await authenticate(self.scope)
+            self._actor = await in_db_thread(authenticate, self.scope)
             self._release_idle_slot = _take_idle_slot(self._actor, client_ip_of_scope(self.scope))
         except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
@@ -83,7 +83,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
                 self._actor,
                 slug,
                 strict_json.loads(frame),
-                self._dialect(),
+                dict(query_of(self.scope)).get("dialect", "canonical"),
                 entrance=Entrance.AGUI_WEBSOCKET,
             )
         except strict_json.JsonRejected as error:
@@ -96,9 +96,6 @@ class AguiConsumer(AsyncWebsocketConsumer):
         else:
             await self._send_all(response)
             await self.close()
-
-    def _dialect(self) -> str:
-        return dict(query_of(self.scope)).get("dialect", "canonical")
 
     async def _send_all(self, response: gateway.AguiResponse) -> None:
         await self._send(response.bodies)

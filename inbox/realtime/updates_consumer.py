@@ -4,10 +4,8 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable
 from contextlib import aclosing
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -16,7 +14,7 @@ from agents.agui import strict_json
 from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.people.live_access import ConnectedActor, live_access_of
 from inbox.queries.runs.threads import thread_for
 from inbox.realtime.websocket_auth import (
@@ -30,6 +28,10 @@ from inbox.realtime.websocket_auth import (
 )
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 #: Close the socket after this many invalid messages.
 MAX_INVALID_MESSAGES = 5
@@ -57,7 +59,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         self._invalid_messages = 0
         self._presence_updates, self._presence_window_at = 0, 0.0
         try:
-            actor = self._actor = await authenticate(self.scope)
+            actor = self._actor = await in_db_thread(authenticate, self.scope)
         except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return
@@ -74,8 +76,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         await self.accept()
         self._tasks.append(asyncio.create_task(self._send_messages(subscription)))
         if thread is not None:
-            may_read = partial(is_still_allowed, actor, thread.team_id)
-            follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, may_read)
+            team_reader = TeamReader(actor, thread.team_id)
+            follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, team_reader)
             self._tasks.append(asyncio.create_task(follow_thread))
 
     async def disconnect(self, code: int) -> None:
@@ -99,7 +101,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
 
     def _load(
         self, reader: ConnectedActor, ids: dict[str, UUID]
-    ) -> tuple[Subscription | None, Any]:
+    ) -> tuple[Subscription | None, "models.Thread | None"]:
         """Return the subscription, None if the session has ended, and the thread to follow."""
         (access,) = live_access_of([reader])
         if access is None:
@@ -131,10 +133,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
                     await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
 
-    async def _follow_thread(
-        self, thread_id: UUID, after: int, may_read: Callable[[], bool]
-    ) -> None:
-        chunks: Any = follow(thread_id, after, may_read)
+    async def _follow_thread(self, thread_id: UUID, after: int, reader: TeamReader) -> None:
+        chunks: Any = follow(thread_id, after, reader)
         async with aclosing(chunks) as rows:
             async for chunk in rows:
                 if not chunk:

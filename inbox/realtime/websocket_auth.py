@@ -11,7 +11,7 @@ from django.core.handlers.asgi import ASGIRequest
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import client_ip_of
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.api_keys import actor_of_key, actor_of_user
+from inbox.queries.people.api_keys import actor_of_header, actor_of_user
 from inbox.rules.errors import RateLimited, RequestRejected, Unauthenticated
 from inbox.rules.people.access import Actor
 
@@ -45,16 +45,6 @@ def client_ip_of_scope(scope: Any) -> str:
     return client_ip_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
 
 
-async def authenticate(scope: Any) -> Actor:
-    """
-    Return the actor of a handshake, and count it as one call.
-
-    Raises:
-        Unauthenticated, RateLimited.
-    """
-    return await in_db_thread(_authenticate, scope)
-
-
 async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     """Refuse a handshake with an unknown path, and count it as an unauthenticated call."""
     code = CLOSE_NOT_FOUND
@@ -66,7 +56,13 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "websocket.close", "code": code})
 
 
-def _authenticate(scope: Any) -> Actor:
+def authenticate(scope: Any) -> Actor:
+    """
+    Return the actor of a handshake, and count it as one call.
+
+    Raises:
+        Unauthenticated, RateLimited.
+    """
     actor = _actor_of(scope)
     if actor is None:
         rate_limits.count_anonymous(client_ip_of_scope(scope))
@@ -80,8 +76,7 @@ def _actor_of(scope: Any) -> Actor | None:
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     authorization = headers.get(b"authorization", "")
     if authorization:
-        scheme, _, token = authorization.partition(" ")
-        return actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
+        return actor_of_header(authorization)
     user = scope.get("user")
     if user is None or not user.is_authenticated or not _is_own_page(headers):
         return None

@@ -344,14 +344,15 @@ class LeaseLost(Exception):
 #: The messages for clients about failed runs, by code; the details are in the log.
 PUBLIC_MESSAGES = {
     "AGENT_ERROR": "The agent failed.",
-    "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
+    "PROTOCOL_VIOLATION": "The agent sent events that the AG-UI protocol does not allow.",
     "ARGUMENTS_NOT_APPROVED": (
-        "The agent repeated a tool call with other arguments than a person approved."
+        "The agent repeated a tool call with other arguments than the approved ones, so it was not "
+        "run."
     ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
-    "WORKER_LOST": "The worker was lost and the run cannot be continued.",
-    "DECISION_NOT_VERIFIED": "A decision is not what was signed, so nothing ran on it. "
-    "Retry the run to ask again.",
-    "AGENT_MOVED": "The agent has moved since its call was approved. Retry the run to ask again.",
-    "APPROVAL_LAPSED": "The approval was given too long ago. Retry the run to ask again.",
+    "WORKER_LOST": "The worker stopped, and this run cannot continue. Retry the run.",
+    "DECISION_NOT_VERIFIED": "The signature of a decision does not match, so the decision was not "
+    "used. Retry the run to ask again.",
+    "AGENT_MOVED": "The agent's address changed after the approval. Retry the run to ask again.",
+    "APPROVAL_LAPSED": "The approval has expired. Retry the run to ask again.",
 }

@@ -41,7 +41,7 @@ class Export:
 
 
 def export_trail(
-    *, actor: Actor, wanted: EntryFilter, form: Format, size: int | None = None
+    *, actor: Actor, filters: EntryFilter, form: Format, size: int | None = None
 ) -> Export:
     """
     Export the filtered audit trail of a team or a thread, and record that in the trail.
@@ -54,16 +54,16 @@ def export_trail(
         Forbidden, InvalidValue.
         NotSigned: nothing vouches for it here.
     """
-    scope, point = export_scope(actor, wanted), _checkpoint(size)
+    scope, point = export_scope(actor, filters), _checkpoint(size)
     if form is Format.JSONL:
         _check_key()
-    positions = trail.positions_of(exported_entries(scope, wanted), point.size)
+    positions = trail.positions_of(exported_entries(scope, filters), point.size)
     check_number(len(positions))
     record_export(
         team_id=scope.team.pk,
         thread_id=scope.thread.pk if scope.thread else None,
         form=form,
-        asked=wanted.asked,
+        parameters=filters.parameters,
         entries=len(positions),
         size=point.size,
         actor=actor,
@@ -136,17 +136,17 @@ def _table(positions: Sequence[int]) -> Iterator[bytes]:
 
 
 def _row(entry: AuditEntry) -> Iterable[Any]:
-    said, told = read_body(entry.body), entry.told
-    before, after = [*said.get("state", ()), "", ""][:2]
+    body, payload = read_body(entry.body), entry.content
+    before, after = [*body.get("state", ()), "", ""][:2]
     is_erased = not hasattr(entry, "payload")
     return (
         *(entry.leaf.position, entry.team.slug if entry.team else "", entry.thread_id, entry.seq),
         *(format_time(entry.at), entry.action, entry.actor_kind, entry.actor_id),
-        *(told["actor"], told["on_behalf"], said.get("actor", {}).get("method", "")),
+        *(payload["actor"], payload["on_behalf"], body.get("actor", {}).get("method", "")),
         *(entry.run_id, entry.interrupt_id, entry.tool_call_id),
-        *(entry.tool_call.name if entry.tool_call else "", before, after, said.get("request", "")),
+        *(entry.tool_call.name if entry.tool_call else "", before, after, body.get("request", "")),
         "yes" if is_erased else "",
-        *("" if is_erased else _json(told[name]) for name in ("digests", "detail")),
+        *("" if is_erased else _json(payload[name]) for name in ("digests", "detail")),
         entry.hash,
     )
 

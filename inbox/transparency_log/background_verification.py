@@ -1,4 +1,4 @@
-"""Background verification of the audit log, whose result the pages show."""
+"""Background verification of the audit trail, whose result the pages show."""
 
 import threading
 from pathlib import Path
@@ -13,7 +13,7 @@ from inbox.actions.audit.verification_runs import (
     claim_verification,
     record_verification,
 )
-from inbox.models import AuditCheck, AuditCheckpoint
+from inbox.models import AuditCheckpoint, AuditVerification
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
 from tools.audit_verifier import Key, notes_in
@@ -55,19 +55,21 @@ def check_if_due() -> bool:
     return True
 
 
-def _verify_next(last: AuditCheck, key: Key, name: str) -> VerificationResult:
+def _verify_next(last: AuditVerification, key: Key, name: str) -> VerificationResult:
     """Verify the next part; earlier findings stay until the whole log is verified again."""
     point = AuditCheckpoint.objects.order_by("-size").first()
     size = point.size if point else 0
-    is_small = size <= SMALL or last.reached > size
-    if last.whole_is_due or is_small or last.verdict == "unknown":
-        report, reached, before = _verify_twice(key, None), size, None
-    elif last.reached == size:
+    is_small = size <= SMALL or last.verified_entries > size
+    if last.is_full_due or is_small or last.verdict == "unknown":
+        report, verified_entries, before = _verify_twice(key, None), size, None
+    elif last.verified_entries == size:
         return VerificationResult.again(last)
     else:
-        reached = min(size, last.reached + MAX_NEW)
-        report, before = _verify_twice(key, (last.reached, reached - 1)), last
-    return VerificationResult.of(report, reached=reached, key_name=name, before=before)
+        verified_entries = min(size, last.verified_entries + MAX_NEW)
+        report, before = _verify_twice(key, (last.verified_entries, verified_entries - 1)), last
+    return VerificationResult.of(
+        report, verified_entries=verified_entries, key_name=name, before=before
+    )
 
 
 def _verify_twice(key: Key, positions: tuple[int, int] | None) -> Report:

@@ -9,7 +9,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from logging.handlers import SysLogHandler
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from inbox.actions.audit.transparency_log import (
     record_failure,
     record_sent,
 )
-from inbox.models import AuditSink
+from inbox.models import CheckpointSink
+from inbox.platform import clock
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +37,9 @@ Send = Callable[[str, int, str], None]
 
 def wake_publishers(size: int) -> None:
     """Send a wake-up for each sink that lacks checkpoints up to this size."""
-    sizes = dict(AuditSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
+    sizes = (
+        dict(CheckpointSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
+    )
     for number, address in enumerate(settings.AUDIT_SINKS):
         if sizes.get(address, 0) < size:
             wakeups.wake_publishers(number)
@@ -136,7 +139,7 @@ def _to_s3(address: str, size: int, note: str) -> None:
         Body=note.encode(),
         ChecksumAlgorithm="SHA256",
         ObjectLockMode="COMPLIANCE",
-        ObjectLockRetainUntilDate=datetime.now(UTC) + timedelta(days=days),
+        ObjectLockRetainUntilDate=clock.now() + timedelta(days=days),
     )
 
 

@@ -11,11 +11,10 @@ from inbox.queries.decisions.verified_decisions import check_decision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
-from tools.audit_verifier import Verifier
+from tools.audit_verifier import Finding, Verifier
 
 _CLOSINGS = ("interrupt.resolved", "interrupt.cancelled", "interrupt.expired")
 _CHUNK_ROWS = 1_000
-Finding = tuple[str, str]  #: place and problem
 
 
 def reconcile(thread: Any = None) -> list[Finding]:
@@ -38,8 +37,8 @@ def reconcile(thread: Any = None) -> list[Finding]:
 
 def add_differences(verifier: Verifier, thread: Any = None) -> None:
     """Add the differences that `reconcile` returns to a verification."""
-    for where, difference in reconcile(thread):
-        verifier.find(where, difference)
+    for place, code, arguments in reconcile(thread):
+        verifier.find(place, code, sure=True, **arguments)
 
 
 def _decisions(thread: Any) -> "QuerySet[Decision]":
@@ -60,25 +59,25 @@ def _closing(**more: Any) -> "QuerySet[AuditEntry]":
 def _decisions_without_entry(thread: Any) -> Iterator[Finding]:
     unknown = _decisions(thread).exclude(Exists(_closing()))
     for pk in unknown.values_list("pk", flat=True):
-        yield f"decision {pk}", "no entry of the trail says that it was made"
+        yield Finding("decision", "decision_not_recorded", {"id": str(pk)})
     withdrawal = AuditEntry.objects.filter(
         interrupt=OuterRef("interrupt"), action="decision.withdrawn", at=OuterRef("withdrawn_at")
     )
     withdrawn = _decisions(thread).exclude(withdrawn_at=None).exclude(Exists(withdrawal))
     for pk in withdrawn.values_list("pk", flat=True):
-        yield f"decision {pk}", "no entry of the trail says that it was withdrawn"
+        yield Finding("decision", "withdrawal_not_recorded", {"id": str(pk)})
 
 
 def _entries_without_decision(thread: Any) -> Iterator[Finding]:
     decision = Decision.objects.filter(interrupt=OuterRef("interrupt"), created_at=OuterRef("at"))
     for entry in _entries(thread, *_CLOSINGS).exclude(Exists(decision)).iterator(_CHUNK_ROWS):
-        yield _place(entry), "the decision that it tells of is gone or was changed"
+        yield _in_entry(entry, "decision_gone")
     withdrawn = Decision.objects.filter(
         interrupt=OuterRef("interrupt"), withdrawn_at=OuterRef("at")
     )
     lost = _entries(thread, "decision.withdrawn").exclude(Exists(withdrawn))
     for entry in lost.iterator(_CHUNK_ROWS):
-        yield _place(entry), "the decision that was withdrawn counts again, or is gone"
+        yield _in_entry(entry, "withdrawal_gone")
 
 
 def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
@@ -87,15 +86,16 @@ def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
     first_signed = rows.exclude(signature="").exclude(signature__contains=":upgraded:")
     since = first_signed.aggregate(at=Min("created_at"))["at"]
     for decision in rows.iterator(_CHUNK_ROWS):
-        where, entry = f"decision {decision.pk}", _closing_entry(decision)
+        where: dict[str, int | str] = {"id": str(decision.pk)}
+        entry = _closing_entry(decision)
         is_later = since is not None and decision.created_at >= since
-        if decision.signature or is_later or (entry and "entrance" in entry.told["detail"]):
+        if decision.signature or is_later or (entry and "entrance" in entry.content["detail"]):
             try:
                 check_decision(decision)
             except errors.DecisionNotVerified as problem:
-                yield where, str(problem)
+                yield Finding("decision", "decision_not_verified", {**where, "error": str(problem)})
         if entry is not None and not _agrees(decision, entry):
-            yield where, "it is not what the trail says was decided"
+            yield Finding("decision", "decision_differs", where)
 
 
 def _arguments_that_differ(thread: Any) -> Iterator[Finding]:
@@ -112,7 +112,9 @@ def _arguments_that_differ(thread: Any) -> Iterator[Finding]:
     for decision in last.select_related("interrupt__tool_call").iterator(_CHUNK_ROWS):
         call = decision.interrupt.tool_call
         if call is None or digest(call.approved_args) != decision.args_digest:
-            yield f"tool call {call.pk if call else ''}", "its arguments are not what was decided"
+            yield Finding(
+                "tool_call", "arguments_not_decided", {"id": str(call.pk) if call else ""}
+            )
 
 
 def _closing_entry(decision: Decision) -> AuditEntry | None:
@@ -123,13 +125,13 @@ def _closing_entry(decision: Decision) -> AuditEntry | None:
 
 def _agrees(decision: Decision, entry: AuditEntry) -> bool:
     payload = None if decision.payload is None else json.loads(decision.payload)
-    approved = entry.told["digests"].get("approved", "")
+    approved = entry.content["digests"].get("approved", "")
     is_same_actor = (entry.actor_kind, entry.actor_id) == (
         decision.actor_kind,
         decision.ident[:64],
     )
     is_same_call = not decision.args_digest or decision.args_digest == approved
-    return is_same_actor and is_same_call and entry.told["detail"].get("payload") == payload
+    return is_same_actor and is_same_call and entry.content["detail"].get("payload") == payload
 
 
 def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
@@ -137,17 +139,17 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
     rows = rows.filter(thread=thread) if thread else rows
     opened = AuditEntry.objects.filter(interrupt=OuterRef("pk"), action="interrupt.opened")
     for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
-        yield f"interrupt {pk}", "no entry of the trail says that it was asked"
+        yield Finding("interrupt", "interrupt_not_recorded", {"id": str(pk)})
     entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
     for entry in entries.iterator(_CHUNK_ROWS):
-        view, proposed = map(entry.told["digests"].get, ("view", "proposed"))
+        view, proposed = map(entry.content["digests"].get, ("view", "proposed"))
         call = entry.interrupt.tool_call if entry.interrupt else None
         if call and proposed is not None and proposed != digest(call.args):
-            yield f"tool call {call.pk}", "its arguments are not what was proposed"
+            yield Finding("tool_call", "arguments_not_proposed", {"id": str(call.pk)})
         if entry.interrupt is None:
-            yield _place(entry), "the interrupt that it tells of is gone"
+            yield _in_entry(entry, "interrupt_gone")
         elif view is not None and view != entry.interrupt.view_digest:
-            yield f"interrupt {entry.interrupt.pk}", "it is not what the trail says was asked"
+            yield Finding("interrupt", "interrupt_differs", {"id": str(entry.interrupt.pk)})
 
 
 def _calls_without_entry(thread: Any) -> Iterator[Finding]:
@@ -156,7 +158,7 @@ def _calls_without_entry(thread: Any) -> Iterator[Finding]:
     started = AuditEntry.objects.filter(tool_call=OuterRef("pk"), action="tool.started")
     unknown = rows.exclude(started_at=None).exclude(Exists(started))
     for pk in unknown.values_list("pk", flat=True):
-        yield f"tool call {pk}", "no entry of the trail says that it was started"
+        yield Finding("tool_call", "start_not_recorded", {"id": str(pk)})
     settled = AuditEntry.objects.filter(tool_call=OuterRef("pk"), action="tool.settled")
     decided_by_person = Decision.objects.filter(  # a person decided the outcome
         interrupt__tool_call=OuterRef("pk"), interrupt__reason=Reason.OUTCOME_UNKNOWN
@@ -165,16 +167,16 @@ def _calls_without_entry(thread: Any) -> Iterator[Finding]:
         Exists(settled) | Exists(decided_by_person)
     )
     for pk in unknown.values_list("pk", flat=True):
-        yield f"tool call {pk}", "no entry of the trail says that it has a result"
+        yield Finding("tool_call", "result_not_recorded", {"id": str(pk)})
 
 
 def _entries_without_call(thread: Any) -> Iterator[Finding]:
     unsettled = ~Q(tool_call__state=ToolCallState.SETTLED) | Q(tool_call=None)
     for entry in _entries(thread, "tool.settled").filter(unsettled).iterator(_CHUNK_ROWS):
-        yield _place(entry), "the result that it tells of is gone"
+        yield _in_entry(entry, "result_gone")
     started = _entries(thread, "tool.started").filter(tool_call=None)
     for entry in started.iterator(_CHUNK_ROWS):
-        yield _place(entry), "the call that it tells of is gone"
+        yield _in_entry(entry, "call_gone")
 
 
 def _resumes_without_entry(thread: Any) -> Iterator[Finding]:
@@ -182,11 +184,11 @@ def _resumes_without_entry(thread: Any) -> Iterator[Finding]:
     rows = rows.filter(thread=thread) if thread else rows
     queued = AuditEntry.objects.filter(run=OuterRef("pk"), action="resume.queued")
     for pk in rows.exclude(Exists(queued)).values_list("pk", flat=True):
-        yield f"run {pk}", "no entry of the trail says that it was resumed"
+        yield Finding("run", "resume_not_recorded", {"id": str(pk)})
     entries = _entries(thread, "resume.queued")
     for entry in entries.filter(run__resumes=None).iterator(_CHUNK_ROWS):
-        yield _place(entry), "the resume that it tells of is gone"
+        yield _in_entry(entry, "resume_gone")
 
 
-def _place(entry: AuditEntry) -> str:
-    return f"{entry.chain} {entry.seq}"
+def _in_entry(entry: AuditEntry, code: str) -> Finding:
+    return Finding("entry", code, {"chain": str(entry.chain), "seq": entry.seq})

@@ -19,7 +19,7 @@ from inbox.actions.audit.transparency_log import (
     sign_entries,
 )
 from inbox.models import AuditCheckpoint, AuditEntry
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.platform.timers import Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
@@ -49,7 +49,7 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
     )
     before = size = _size()
     if not _continues_file(Path(settings.AUDIT_CHECKPOINTS)):
-        log.error("the checkpoint file belongs to another audit log, see docs/audit.md")
+        log.error("the checkpoint file belongs to another transparency log, see docs/audit.md")
         return 0
     try:
         while (checkpoint := sign_entries(key=key, also=late)) is not None:
@@ -58,7 +58,7 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
                 break  # the next call signs entries that arrived meanwhile
     except LogMismatch as problem:
         # Repeated until an operator fixes it, so without a traceback.
-        log.error("audit log not signed", problem=str(problem), key=key.verifier)  # noqa: TRY400
+        log.error("transparency log not signed", problem=str(problem), key=key.verifier)  # noqa: TRY400
         return 0
     try:
         write_checkpoint_file()
@@ -71,7 +71,7 @@ def _find_late_entries() -> list[int]:
     """Repair the block cache, and return the ids of entries that the regular scan misses."""
     with suppress(LogMismatch):  # reported by signing
         if rebuild_blocks():
-            log.warning("blocks of the audit log rebuilt, they did not match")
+            log.warning("blocks of the transparency log rebuilt, they did not match")
     late = trail.late_entries(database_now())
     if late:
         _thorough_check.reset()  # there may be more

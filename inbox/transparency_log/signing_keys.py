@@ -1,4 +1,4 @@
-"""Signing keys of the audit log: loading, generation and rotation."""
+"""Signing keys of the transparency log: loading, generation and rotation."""
 
 import os
 import secrets
@@ -34,7 +34,7 @@ def existing_key() -> SigningKey:
         ValueError: there is no key, or it is invalid.
     """
     if not settings.AUDIT_KEY and not Path(settings.AUDIT_KEY_FILE).exists():
-        raise ValueError("This machine has no signing key of the audit log.")
+        raise ValueError("This machine has no signing key of the transparency log.")
     return signing_key()
 
 

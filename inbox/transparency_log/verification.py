@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from inbox.actions.audit.transparency_log import LogMismatch, are_blocks_valid
 from inbox.models import AuditCheckpoint, AuditEntry
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.transparency_log.reconciliation import add_differences
@@ -34,14 +34,12 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     verifier.trust(trail.checkpoint_notes(), outside)
     _feed(verifier, trail.log_lines())
     for position, entry in trail.uncommitted_leaves():
-        verifier.find(f"log {position}", f"entry {entry} was never signed but is in the log")
+        verifier.find("position", "never_signed", position=position, entry=entry)
     try:
         if not are_blocks_valid():
-            verifier.find(
-                "blocks", "they differ from the log and are rebuilt with the next signature"
-            )
+            verifier.find("blocks", "blocks_differ")
     except LogMismatch as problem:
-        verifier.find("checkpoints", f"entries cannot be signed: {problem}")
+        verifier.find("checkpoints", problem.code)
     if with_rows:
         add_differences(verifier)
     return _report(verifier)
@@ -52,7 +50,7 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     entries = AuditEntry.objects.filter(chain=chain)
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
-        verifier.find(str(chain), "it has missing entries")
+        verifier.find("chain", "chain_incomplete", chain=chain)
     add_differences(verifier, chain)
     return _report(verifier)
 
@@ -63,16 +61,16 @@ def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: i
     verifier = _verify_part(key, outside, entries)
     own = verifier.own
     if own and verifier.sealed < min(last + 1, own.size) - first:
-        verifier.find(f"log {first} to {last}", f"{verifier.sealed} of these exist")
+        verifier.find(
+            "positions", "positions_missing", first=first, last=last, count=verifier.sealed
+        )
     return _report(verifier)
 
 
 def _report(verifier: Verifier) -> Report:
     now = database_now()
     if verifier.own and verifier.own.at > now + CLOCK_TOLERANCE:
-        verifier.find(
-            "log", "its last checkpoint is in the future: the clock was set back", sure=False
-        )
+        verifier.find("log", "clock_set_back", sure=False)
     return verifier.report(now)
 
 
@@ -84,9 +82,7 @@ def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verif
         positions = trail.positions_of(entries, point.size)
         _feed(verifier, with_erasures(trail.lines_with_paths(positions, point.size)))
     if verifier.newer:
-        verifier.find(
-            "log", f"{verifier.newer} entries were signed, but that checkpoint is missing"
-        )
+        verifier.find("log", "checkpoint_missing", size=verifier.newer)
     return verifier
 
 
@@ -95,11 +91,8 @@ def _feed(verifier: Verifier, lines: Iterable[Any]) -> None:
     try:
         for line in lines:
             verifier.feed(line)
-    except (*UNREADABLE, DataError) as error:
-        verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")
-    except OperationalError as error:
-        if "decode" not in str(
-            error
-        ):  # SQLite's error for an invalid text; others mean that the database is down
+    except (*UNREADABLE, DataError, OperationalError) as error:
+        # SQLite's error for an invalid text; others mean that the database is down.
+        if isinstance(error, OperationalError) and "decode" not in str(error):
             raise
-        verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")
+        verifier.find("after_line", "unreadable", number=verifier.entries, error=repr(error))

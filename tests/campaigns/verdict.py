@@ -11,7 +11,7 @@ from tests.campaigns.report import Report
 
 Call = tuple[str, str]  #: thread and tool call, by their names outside
 
-_ORDERS = "SELECT count(*) FROM inbox_run WHERE idempotency_key <> ''"
+_ORDERS = "SELECT count(*) FROM inbox_run r JOIN inbox_idempotencyrecord i ON i.created_id = r.id"
 _LAST_RUNS = """
 SELECT t.external_id, r.status FROM inbox_thread t JOIN inbox_run r ON r.thread_id = t.id
 WHERE NOT EXISTS (SELECT 1 FROM inbox_run n WHERE n.resumes_id = r.id)

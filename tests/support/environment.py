@@ -9,6 +9,9 @@ import os
 import shutil
 import tempfile
 
+#: Set by `make test-all` for generated tests, and by `make test-release` for accessibility.
+IS_FULL = bool(os.environ.get("SIGNOFF_TEST_FULL"))
+
 _directory = tempfile.mkdtemp(prefix="signoff-tests-")
 atexit.register(shutil.rmtree, _directory, ignore_errors=True)
 os.environ["SIGNOFF_DATA_DIR"] = _directory

@@ -23,6 +23,11 @@ WEB_COMMAND: Final = ("manage.py", "serve", "--web")
 WORKER_COMMAND: Final = ("manage.py", "serve", "--worker")
 
 _START_SECONDS: Final = 60
+_COLLECT: Final = """
+from django.core.management import call_command
+from inbox.management.commands.serve import UNUSED_STATIC
+call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
+"""
 _HOST: Final = "127.0.0.1"
 #: What would point a process at somebody else's servers or data, and is not inherited.
 _OWN_PREFIXES: Final = ("SIGNOFF_", "DJANGO_")
@@ -117,18 +122,19 @@ def start_embedded(
     log: Path,
     port: int | None = None,
     demo: bool = False,
-    migrated: bool = True,
+    prepared: bool = True,
     command: Sequence[str] = EMBEDDED_COMMAND,
 ) -> ProductProcess:
     """
     Start the product in one process and wait until it answers; `demo` seeds team and people.
 
-    `command` is one that ends in `manage.py serve` after it has added to the product. An empty data
-    directory gets a copy of a migrated database unless `migrated` is False: migrating takes longer
-    than everything else at a start.
+    `command` is one that ends in `manage.py serve` after it has added to the product. Unless
+    `prepared` is False, an empty data directory gets a copy of a migrated database, and the static
+    files are not collected again: both take longer than everything else at a start.
     """
-    if migrated:
+    if prepared:
         _copy_migrated_database(Path(environment["SIGNOFF_DATA_DIR"]))
+        environment = {"SIGNOFF_STATIC_ROOT": str(_collected_static_files()), **environment}
     return _start_web(command, environment, log=log, port=port, demo=demo)
 
 
@@ -136,6 +142,7 @@ def start_web(
     environment: Mapping[str, str], *, log: Path, port: int | None = None, demo: bool = False
 ) -> ProductProcess:
     """Start a web process of the scaled shape, its database migrated, and wait until it answers."""
+    environment = {"SIGNOFF_STATIC_ROOT": str(_collected_static_files()), **environment}
     return _start_web(WEB_COMMAND, environment, log=log, port=port, demo=demo)
 
 
@@ -190,23 +197,42 @@ def _copy_migrated_database(data: Path) -> None:
     if database.exists():
         return
 
-    def migrate(draft: Path) -> None:
-        manage(embedded_environment(draft), "migrate", "-v0")
-
-    template = make_once(f"migrated-{_migrations_digest()}", migrate)
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shutil.copy(template / database.name, database)
+    shutil.copy(migrated_database(), database)
     database.chmod(0o600)
 
 
-def _migrations_digest() -> str:
-    """Return a digest of everything that a migrated database depends on."""
-    folders = ("inbox/migrations", "inbox/models", "inbox/platform")
-    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*.py")]
+def migrated_database() -> Path:
+    """Return an empty migrated SQLite database, to copy."""
+
+    def migrate(draft: Path) -> None:
+        manage(embedded_environment(draft), "migrate", "-v0")
+
+    digest = _digest("inbox/migrations", "inbox/models", "inbox/platform")
+    return make_once(f"migrated-{digest}", migrate) / "signoff.sqlite3"
+
+
+def _collected_static_files() -> Path:
+    """Return a directory with the static files as `manage.py serve` collects them."""
+
+    def collect(draft: Path) -> None:
+        environment = embedded_environment(
+            draft / "data", SIGNOFF_STATIC_ROOT=str(draft / "static")
+        )
+        manage(environment, "shell", "-c", _COLLECT)
+
+    digest = _digest("static", "inbox/platform", "inbox/management")
+    return make_once(f"static-{digest}", collect) / "static"
+
+
+def _digest(*folders: str) -> str:
+    """Return a digest of the files in these folders, the settings and the installed packages."""
+    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*.*")]
     files += [REPOSITORY / "inbox/config/settings.py", REPOSITORY / "requirements/base.txt"]
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(path.read_bytes())
+        if path.suffix != ".pyc":
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

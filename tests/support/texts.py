@@ -25,7 +25,8 @@ _WIDTH: Final = 100
 def sources() -> list[Path]:
     """Every file with texts for people."""
     code = [path for path in (ROOT / "inbox").rglob("*.py") if "migrations" not in path.parts]
-    return sorted([*code, *(ROOT / "templates").rglob("*.html")])
+    verifier = ROOT / "tools/audit_verifier.py"
+    return sorted([*code, verifier, *(ROOT / "templates").rglob("*.html")])
 
 
 def extracted() -> Catalog:

@@ -1,11 +1,10 @@
 """The adapter for LangGraph graphs and LangChain agents; imported in the worker only."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import asdict
 from typing import Any
 
-from ag_ui.core import BaseEvent, RunAgentInput, RunErrorEvent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
@@ -13,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
-from agents.adapters.framework_run import FrameworkRun
+from agents.adapters.framework_run import FrameworkRun, UnusableAgent
 from agents.adapters.langgraph.checkpoints import ThreadCheckpoints, needs_history
 from agents.adapters.langgraph.events import MessageStream, messages_in
 from agents.adapters.langgraph.interrupts import (
@@ -25,7 +24,6 @@ from agents.adapters.langgraph.interrupts import (
 )
 from agents.adapters.langgraph.tool_calls import ToolCalls
 from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
-from agents.port import RunContext
 
 Graph = Pregel[Any, Any, Any, Any]
 Json = dict[str, Any]
@@ -34,37 +32,27 @@ _MESSAGES = "messages"
 _NO_RESULT = "The call has no result: it was not approved, or its run failed."
 
 
-async def run(target: Any, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
+async def converse(target: Any, framework_run: FrameworkRun) -> None:
     """
     Run a graph, a graph builder, or a function without arguments that returns one of them.
 
     Its interrupts become ours, and all decisions become one `Command` that resumes it.
     """
-    framework_run = FrameworkRun(run_input, ctx)
-    try:
-        graph = await asyncio.to_thread(_compiled, target)
-        session = _Session(graph, framework_run, run_input.forwarded_props)
-        async for event in framework_run.run(session.drive()):
-            yield event
-    except UnusableGraph as error:
-        yield RunErrorEvent(message=str(error), code="AGENT_ERROR")
-
-
-class UnusableGraph(Exception):
-    """There is no graph, or no input for it; the text is shown with the run."""
+    graph = await asyncio.to_thread(_compiled, target)
+    await _Session(graph, framework_run).drive()
 
 
 class _Session:
     """One run of a graph."""
 
-    def __init__(self, graph: Graph, framework_run: FrameworkRun, forwarded: Any) -> None:
-        stored_state = framework_run.kept or {}
+    def __init__(self, graph: Graph, framework_run: FrameworkRun) -> None:
+        stored_state = framework_run.stored_state or {}
         self._framework_run = framework_run
-        self._forwarded = forwarded
-        self._memory = ThreadCheckpoints(framework_run.thread_key, stored_state.get("graph"))
+        thread_id = framework_run.ctx.thread_key
+        self._memory = ThreadCheckpoints(thread_id, stored_state.get("graph"))
         self._graph = graph.copy(update={"checkpointer": self._memory})
         self._config: RunnableConfig = {
-            "configurable": {"thread_id": framework_run.thread_key, "__pregel_strict_resume": True}
+            "configurable": {"thread_id": thread_id, "__pregel_strict_resume": True}
         }
         self._pending_interrupts = [
             PendingInterrupt(**fields) for fields in stored_state.get("questions", ())
@@ -84,7 +72,7 @@ class _Session:
                 self._answers() if self._framework_run.decisions else await self._input(before)
             )
         except CancellationUnsupported:
-            self._framework_run.cancel()
+            self._framework_run.is_cancelled = True
             return
         try:
             await self._stream(graph_input, calls)
@@ -99,7 +87,7 @@ class _Session:
         )
         async with aclosing(modes):
             async for _, mode, item in modes:
-                if self._framework_run.is_ending:
+                if self._framework_run.end_reason:
                     return  # some graphs turn the error into a text and continue
                 if mode == "messages":
                     self._message_stream.stream(*item)
@@ -112,15 +100,11 @@ class _Session:
         try:
             answers = build_answers(self._pending_interrupts, self._framework_run.decisions)
         finally:
-            self._add_refusals()
+            for decision in self._framework_run.decisions:
+                if not decision.allows_call and not replacement_result(decision):
+                    self._framework_run.add_refusal(decision)
         # A breakpoint has no id; None continues after it.
         return Command(resume=answers) if answers.keys() - {""} else None
-
-    def _add_refusals(self) -> None:
-        for decision in self._framework_run.decisions:
-            response = replacement_result(decision)
-            if decision.call_id is not None and not decision.allows_call and not response:
-                self._framework_run.add_refusal(decision)
 
     async def _input(self, before: StateSnapshot) -> Json:
         """
@@ -129,10 +113,11 @@ class _Session:
         Fields are those of `forwardedProps.input` that the graph's input schema has.
 
         Raises:
-            UnusableGraph: the graph takes no messages, and none of its fields was sent.
+            UnusableAgent: the graph takes no messages, and none of its fields was sent.
         """
         fields = _input_fields(self._graph)
-        input_fields = self._forwarded.get("input") if isinstance(self._forwarded, dict) else None
+        forwarded = self._framework_run.run_input.forwarded_props
+        input_fields = forwarded.get("input") if isinstance(forwarded, dict) else None
         input_fields = input_fields if isinstance(input_fields, dict) else {}
         values = {name: input_fields[name] for name in fields if name in input_fields}
         if _MESSAGES in fields:
@@ -142,7 +127,7 @@ class _Session:
             ]
             values[_MESSAGES] = [*await self._missing_results(before), *new_messages]
         elif not values:
-            raise UnusableGraph(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
+            raise UnusableAgent(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
         for call_id in self._message_stream.calls:
             self._framework_run.add_result(call_id, self._result_of(call_id))
         return values
@@ -155,28 +140,20 @@ class _Session:
         of resuming a pause. Results of tasks that completed beside the pause are lost in the state,
         so they are added here.
         """
-        messages_with_writes = [*messages_in(before.values)]
-        results = {
-            message.tool_call_id: message.text
-            for message in messages_with_writes
-            if isinstance(message, ToolMessage)
-        }
+        results = _results_by_call(before)
         # With the config of a checkpoint, its state is read without the writes of later tasks.
         bare = await self._graph.aget_state(before.config)
-        messages = [*messages_in(bare.values)]
-        answered = {
-            message.tool_call_id for message in messages if isinstance(message, ToolMessage)
-        }
-        calls = [
-            call
-            for message in messages
+        stored_results = _results_by_call(bare)
+        call_ids = [
+            str(call["id"])
+            for message in messages_in(bare.values)
             if isinstance(message, AIMessage)
             for call in message.tool_calls
         ]
         return [
-            ToolMessage(results.get(name) or self._result_of(name), tool_call_id=name)
-            for name in (str(call["id"]) for call in calls)
-            if name not in answered
+            ToolMessage(results.get(call_id) or self._result_of(call_id), tool_call_id=call_id)
+            for call_id in call_ids
+            if call_id not in stored_results
         ]
 
     def _result_of(self, call_id: str) -> str:
@@ -196,18 +173,26 @@ class _Session:
         ]
         if after.next and not pending_interrupts:
             pending_interrupts = [builder.add_breakpoint(after.next)]
-        self._framework_run.kept = {
+        self._framework_run.stored_state = {
             "graph": self._memory.dump(
                 paused=bool(pending_interrupts), history=needs_history(self._graph)
             )
         }
         if pending_interrupts:
-            self._framework_run.kept |= {
-                "questions": [interrupt.to_json() for interrupt in pending_interrupts],
+            self._framework_run.stored_state |= {
+                "questions": [asdict(interrupt) for interrupt in pending_interrupts],
                 "calls": self._message_stream.calls,
                 "made": calls.results,
                 "said": self._message_stream.texts_by_task,
             }
+
+
+def _results_by_call(state: StateSnapshot) -> dict[str, str]:
+    return {
+        message.tool_call_id: message.text
+        for message in messages_in(state.values)
+        if isinstance(message, ToolMessage)
+    }
 
 
 def _input_fields(graph: Graph) -> list[str]:
@@ -224,6 +209,6 @@ def _compiled(target: Any) -> Graph:
         return target
     if callable(target):
         return _compiled(target())
-    raise UnusableGraph(
+    raise UnusableAgent(
         f"{type(target).__name__} is neither a graph nor a function that returns one."
     )

@@ -1,7 +1,7 @@
 """Translation of a graph's interrupts into ours, and of decisions into its answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
-from agents.agui.legacy.dialects import interrupt_fields, is_same_json
+from agents.agui.legacy.dialects import common_fields, interrupt_fields, is_same_json
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
     build_decision,
@@ -46,9 +46,6 @@ class PendingInterrupt:
     actions: list[Json] | None = None
     is_batch: bool = False  #: the answer is a list of decisions
 
-    def to_json(self) -> Json:
-        return asdict(self)
-
 
 class InterruptBuilder:
     """Adds interrupts to the run for those of the graph."""
@@ -79,14 +76,15 @@ class InterruptBuilder:
                 for action in requests
             ]
             interrupt_ids = [
-                self._add_action_interrupt(self._find_call(action), action) for action in actions
+                self._add_action_interrupt(self._find_call(action), action, fields)
+                for action in actions
             ]
             return PendingInterrupt(interrupt.id, interrupt_ids, actions=actions, is_batch=True)
         if fields.get("type") == "tool_approval":
             action = {**fields, "allowed": _allowed(interrupt.response_schema)}
             call_id = action["tool_call_id"]
             self._framework_run.propose(call_id, action["name"], action["args"])
-            interrupt_ids = [self._add_action_interrupt(call_id, action)]
+            interrupt_ids = [self._add_action_interrupt(call_id, action, fields)]
             return PendingInterrupt(interrupt.id, interrupt_ids, actions=[action])
         return self._add_plain_interrupt(interrupt, value, raised_by)
 
@@ -120,27 +118,24 @@ class InterruptBuilder:
             reason=reason,
             response_schema=schema,
             metadata=wire_fields["metadata"],
-            expires_in=parse_expires_in(value if isinstance(value, dict) else None),
+            **_expiry(value if isinstance(value, dict) else {}),
         )
         return PendingInterrupt(interrupt.id, [name], schema=schema, call_id=raised_by)
 
-    def _add_action_interrupt(self, call_id: str, action: Json) -> str:
+    def _add_action_interrupt(self, call_id: str, action: Json, value: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
-        metadata = {"langgraph": {"allowed_decisions": allowed}}
-        message = build_message(action)
         if takes_text_only(allowed):
-            schema: Json = {"type": "string", "minLength": 1}
-            return self._framework_run.add_interrupt(
-                message, call_id=call_id, response_schema=schema, metadata=metadata
-            )
+            reason, schema = "input_required", {"type": "string", "minLength": 1}
+        else:
+            approval = approval_schema_for(self._arguments(name, args))
+            reason, schema = "tool_call", restrict_approval(approval, allowed)
         return self._framework_run.add_interrupt(
-            message,
+            build_message(action),
             call_id=call_id,
-            reason="tool_call",
-            response_schema=restrict_approval(
-                approval_schema_for(self._arguments(name, args)), allowed
-            ),
-            metadata=metadata,
+            reason=reason,
+            response_schema=schema,
+            metadata={"langgraph": {"allowed_decisions": allowed}},
+            **_expiry(value),
         )
 
     def _find_call(self, action: Json) -> str:
@@ -170,15 +165,21 @@ def build_answers(
     Raises:
         CancellationUnsupported.
     """
-    by_id = {decision.interrupt_id: decision for decision in decisions}
-    answers = {}
+    by_id = {decision.answer.interrupt.id: decision for decision in decisions}
+    answers: Json = {}
     for pending in pending_interrupts:
         group = [by_id[name] for name in pending.asked]
         if pending.actions is None:
             answers[pending.id] = _answer(pending, group[0])
             continue
         graph_decisions = [
-            _decision(decision, action)
+            build_decision(
+                name=action["name"],
+                args=decision.args,
+                allowed=action["allowed"],
+                payload=decision.payload,
+                is_cancelled=decision.is_cancelled,
+            )
             for decision, action in zip(group, pending.actions, strict=True)
         ]
         answers[pending.id] = (
@@ -216,23 +217,19 @@ def _answer(pending: PendingInterrupt, decision: InterruptDecision) -> Any:
     if not decision.is_cancelled:
         return payload
     # A cancelled tool is not called again; a node is, so its schema must accept the answer.
-    if pending.call_id is None and not _accepts_cancellation(pending.schema):
+    if (
+        pending.call_id is None
+        and pending.schema is not None
+        and not Draft202012Validator(pending.schema).is_valid(CALLED_OFF)
+    ):
         raise CancellationUnsupported
     return dict(CALLED_OFF)
 
 
-def _accepts_cancellation(schema: Any) -> bool:
-    return schema is None or Draft202012Validator(schema).is_valid(CALLED_OFF)
-
-
-def _decision(decision: InterruptDecision, action: Json) -> Json:
-    return build_decision(
-        name=action["name"],
-        args=decision.args,
-        allowed=action["allowed"],
-        payload=decision.payload,
-        is_cancelled=decision.is_cancelled,
-    )
+def _expiry(value: Json) -> Json:
+    """Return the expiry of an interrupt value, as arguments of `add_interrupt`."""
+    expires_at = common_fields(value).get("expiresAt", "")
+    return {"expires_at": expires_at, "expires_in": parse_expires_in(value)}
 
 
 def _allowed(schema: Any) -> list[str]:

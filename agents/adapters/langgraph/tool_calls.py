@@ -17,7 +17,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
-from agents.adapters.framework_run import FrameworkRun, result_content, tool_effect
+from agents.adapters.framework_run import FrameworkCall, FrameworkRun, result_content, tool_effect
 from agents.agui.strict_json import dumps
 from agents.port import Effect
 from agents.sdk.context import ToolError
@@ -126,13 +126,15 @@ class ToolCalls:
         effect = tool_effect(tool.metadata)
         try:
             content = await self._framework_run.call_tool(
-                call_id,
-                tool.name,
-                args,
-                effect,
-                function,
-                harmless=(ToolException,),
-                pausing=(GraphInterrupt,),
+                FrameworkCall(
+                    call_id,
+                    tool.name,
+                    args,
+                    effect,
+                    function,
+                    harmless=(ToolException,),
+                    pausing=(GraphInterrupt,),
+                )
             )
         except GraphInterrupt as pause:
             self.paused |= {interrupt.id: call_id for interrupt in pause.args[0]}

@@ -11,6 +11,7 @@ import httpx
 
 from agents.adapters.remote import sse
 from agents.adapters.remote.allowed_addresses import Target
+from agents.adapters.remote.probe_report import ProbeResult
 from agents.adapters.remote.proxy_tunnel import Tunnel
 from agents.agui import strict_json
 
@@ -20,23 +21,11 @@ _EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES)
 
 
 class InvalidResponse(Exception):
-    """The response is not a stream of events."""
+    """The response is not an uncompressed stream of events that are JSON objects."""
 
-
-class WrongStatus(InvalidResponse):
-    """The status is not 200."""
-
-
-class WrongContentType(InvalidResponse):
-    """The content type is not text/event-stream."""
-
-
-class CompressedResponse(InvalidResponse):
-    """The response is compressed, which is rejected because it could expand without limit."""
-
-
-class InvalidEvent(InvalidResponse):
-    """The data of an event is not a JSON object."""
+    def __init__(self, result: ProbeResult, message: str) -> None:
+        super().__init__(message)
+        self.result = result  #: of a connection test
 
 
 def open_client(
@@ -105,11 +94,15 @@ def build_request(
 def check_event_stream(response: httpx.Response) -> None:
     """Raise InvalidResponse unless the response is an uncompressed event stream."""
     if response.status_code != 200:
-        raise WrongStatus(f"The agent answered with status {response.status_code}.")
+        message = f"The agent answered with status {response.status_code}."
+        raise InvalidResponse(ProbeResult.WRONG_STATUS, message)
     if media_type(response) != EVENTS:
-        raise WrongContentType("The agent did not answer with server-sent events.")
+        message = "The agent did not answer with server-sent events."
+        raise InvalidResponse(ProbeResult.WRONG_TYPE, message)
     if is_compressed(response):
-        raise CompressedResponse("The agent compressed its answer, which it was not asked to.")
+        # Rejected, because it could expand without limit.
+        message = "The agent compressed its answer, which it was not asked to."
+        raise InvalidResponse(ProbeResult.COMPRESSED, message)
 
 
 def media_type(response: httpx.Response) -> str:
@@ -122,11 +115,13 @@ def is_compressed(response: httpx.Response) -> bool:
 
 
 def parse_event(data: bytes) -> dict[str, Any]:
-    """Return the JSON object of an event, or raise InvalidEvent."""
+    """Return the JSON object of an event, or raise InvalidResponse."""
     try:
         value = strict_json.loads(data, limits=_EVENT_LIMITS)
     except strict_json.JsonRejected as error:
-        raise InvalidEvent(f"The agent sent an event that is no JSON: {error}") from error
+        message = f"The agent sent an event that is no JSON: {error}"
+        raise InvalidResponse(ProbeResult.NO_EVENT, message) from error
     if not isinstance(value, dict):
-        raise InvalidEvent("The agent sent an event that is no object.")
+        message = "The agent sent an event that is no object."
+        raise InvalidResponse(ProbeResult.NO_EVENT, message)
     return value

@@ -13,7 +13,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -26,11 +26,7 @@ from agents.adapters.remote import sse
 from agents.adapters.remote.allowed_addresses import AddressRefused, Target
 from agents.adapters.remote.http_client import (
     JSON,
-    CompressedResponse,
-    InvalidEvent,
     InvalidResponse,
-    WrongContentType,
-    WrongStatus,
     build_request,
     check_event_stream,
     is_compressed,
@@ -64,50 +60,38 @@ _QUIET = frozenset(
 _REFUSALS = frozenset({"UNKNOWN_INTERRUPT_ID", "UNKNOWN_INTERRUPT", "APPROVAL_RESUME_NOT_FOUND"})
 
 
-@dataclass
-class _ProbeState:
-    """The findings so far."""
-
-    #: the new id of thread, run and interrupt
-    name: str = field(default_factory=lambda: f"connection-test-{uuid4()}")
-    facts: dict[str, Any] = field(default_factory=dict)
-    events: list[str] = field(default_factory=list)
-
-
 async def probe(agent: RemoteAgent, seconds: float = PROBE_SECONDS) -> ProbeReport:
     """
     Test the connection to a remote agent within `seconds`.
 
     Every outcome is a report; only errors of `read_headers` are raised.
     """
-    began, state = time.perf_counter(), _ProbeState(facts={"host": _host(agent.url)})
+    began = time.perf_counter()
+    report = ProbeReport(ProbeResult.BROKE_OFF, host=_host(agent.url))
     try:
         async with asyncio.timeout(seconds):
-            result = await _contact(agent, state)
+            await _contact(agent, report)
     except (TimeoutError, httpx.TimeoutException):
-        result = ProbeResult.AGENT if state.events else ProbeResult.TIMED_OUT
+        report.found = ProbeResult.TIMED_OUT
     except AddressRefused:
-        result = ProbeResult.ADDRESS_REFUSED
+        report.found = ProbeResult.ADDRESS_REFUSED
     except InvalidResponse as error:
-        result = _RESPONSE_RESULTS[type(error)]
-        state.facts["detail"] = str(error) if result is ProbeResult.NO_EVENT else ""
+        report.found = error.result
+        report.detail = str(error) if error.result is ProbeResult.NO_EVENT else ""
     except (httpx.ConnectError, OSError) as error:
-        result = _connection_failure(error, state)
+        report.found, report.detail = _connection_failure(error)
     except (httpx.HTTPError, sse.StreamTooLong):
-        result = ProbeResult.AGENT if state.events else ProbeResult.BROKE_OFF
-    took = round((time.perf_counter() - began) * 1000)
-    return _truncate(ProbeReport(result, took, events=tuple(state.events), **state.facts))
+        report.found = ProbeResult.BROKE_OFF
+    if report.events and report.found in (ProbeResult.TIMED_OUT, ProbeResult.BROKE_OFF):
+        report.found = ProbeResult.AGENT
+    report.milliseconds = round((time.perf_counter() - began) * 1000)
+    for name in ("host", "content_type", "detail", "error"):
+        setattr(report, name, _text(getattr(report, name)))
+    return report
 
 
-_RESPONSE_RESULTS = {
-    WrongStatus: ProbeResult.WRONG_STATUS,
-    WrongContentType: ProbeResult.WRONG_TYPE,
-    CompressedResponse: ProbeResult.COMPRESSED,
-    InvalidEvent: ProbeResult.NO_EVENT,
-}
-
-
-async def _contact(agent: RemoteAgent, state: _ProbeState) -> ProbeResult:
+async def _contact(agent: RemoteAgent, report: ProbeReport) -> None:
+    probe_id = f"connection-test-{uuid4()}"
     headers = agent.read_headers()
     target = await agent.find_target()
     timeout = httpx.Timeout(PROBE_SECONDS)
@@ -115,37 +99,36 @@ async def _contact(agent: RemoteAgent, state: _ProbeState) -> ProbeResult:
         capabilities_request = build_request(
             client, _capabilities_target(target), headers, accept=JSON
         )
-        state.facts["told"] = await _fetch_capabilities(client, capabilities_request)
+        report.told = await _fetch_capabilities(client, capabilities_request)
         request = build_request(
-            client, target, headers, body=strict_json.dumps(_probe_input(state.name))
+            client, target, headers, body=strict_json.dumps(_probe_input(probe_id))
         )
         response = await client.send(request, stream=True)
         try:
-            state.facts["status"] = response.status_code
-            state.facts["content_type"] = media_type(response)
+            report.status = response.status_code
+            report.content_type = media_type(response)
             check_event_stream(response)
-            await _read_stream(response, state)
+            await _read_stream(response, report, probe_id)
         finally:
             await response.aclose()
-    return ProbeResult.AGENT if state.events else ProbeResult.BROKE_OFF
 
 
-def _probe_input(name: str) -> dict[str, Any]:
-    """Return an AG-UI 1.0 input that cancels an unknown interrupt."""
+def _probe_input(probe_id: str) -> dict[str, Any]:
+    """Return an AG-UI 1.0 input that cancels an unknown interrupt, with one id for everything."""
     return {
         "protocolVersion": PROTOCOL_VERSION,
-        "threadId": name,
-        "runId": name,
+        "threadId": probe_id,
+        "runId": probe_id,
         "state": {},
         "messages": [],
         "tools": [],
         "context": [],
         "forwardedProps": {},
-        "resume": [{"interruptId": name, "status": "cancelled"}],
+        "resume": [{"interruptId": probe_id, "status": "cancelled"}],
     }
 
 
-async def _read_stream(response: httpx.Response, state: _ProbeState) -> None:
+async def _read_stream(response: httpx.Response, report: ProbeReport, probe_id: str) -> None:
     """Read events until the agent is identified."""
     reader = DialectReader("connection-test")
     chunks = response.aiter_raw()
@@ -154,48 +137,45 @@ async def _read_stream(response: httpx.Response, state: _ProbeState) -> None:
             event = parse_event(data)
             kind = event.get("type")
             if kind not in KNOWN_TYPES:
-                if not state.events and not isinstance(kind, str):
-                    raise InvalidEvent("What came first is no event of AG-UI.")
+                if not report.events and not isinstance(kind, str):
+                    message = "What came first is no event of AG-UI."
+                    raise InvalidResponse(ProbeResult.NO_EVENT, message)
                 continue
-            state.events.append(kind)
-            if _handle_event(event, kind, reader, state) or len(state.events) >= _MAX_EVENTS:
+            report.events += (kind,)
+            is_done = _handle_event(event, kind, reader, report, probe_id)
+            if is_done or len(report.events) >= _MAX_EVENTS:
                 return
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]
 
 
 def _handle_event(
-    event: dict[str, Any], kind: str, reader: DialectReader, state: _ProbeState
+    event: dict[str, Any], kind: str, reader: DialectReader, report: ProbeReport, probe_id: str
 ) -> bool:
     """Process one event; return True if no more are needed."""
-    facts = state.facts
     if kind == "RUN_STARTED":
-        facts["protocol_version"] = version = _text(event.get("protocolVersion"))
-        if version.startswith("1."):
-            facts["dialect"] = Dialect.CANONICAL
+        report.protocol_version = _text(event.get("protocolVersion"))
+        if report.protocol_version.startswith("1."):
+            report.dialect = Dialect.CANONICAL
         return False
     if kind == "RUN_ERROR":
         code, message = _text(event.get("code")), _text(event.get("message"))
-        facts["error"] = ": ".join(filter(None, (code, message)))
+        report.error = ": ".join(filter(None, (code, message)))
         # Pydantic AI has no code, but names the interrupt.
-        facts["refused"] = code in _REFUSALS or state.name in message
+        report.refused = code in _REFUSALS or probe_id in message
         return True
     if kind not in _QUIET:
-        facts["began_to_work"] = True
-        if _is_langgraph_event(event):
-            facts["dialect"] = Dialect.LANGGRAPH
+        report.began_to_work = True
+        raw = event.get("event")
+        # The first raw event that LangGraph's bridge forwards.
+        if kind == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph":
+            report.dialect = Dialect.LANGGRAPH
         return True
     reader.read(event)
     if kind == "RUN_FINISHED":
-        facts["dialect"] = _final_dialect(event, reader) or facts.get("dialect", "")
+        report.dialect = _final_dialect(event, reader) or report.dialect
         return True
     return False
-
-
-def _is_langgraph_event(event: dict[str, Any]) -> bool:
-    """Return True for the first raw event that LangGraph's bridge forwards."""
-    raw = event.get("event")
-    return event["type"] == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph"
 
 
 def _final_dialect(event: dict[str, Any], reader: DialectReader) -> str:
@@ -243,8 +223,7 @@ async def _read_capabilities(response: httpx.Response) -> AgentDescription | Non
         capabilities = AgentCapabilities.model_validate(strict_json.loads(bytes(body)))
     except (strict_json.JsonRejected, ValidationError):
         return None
-    identity = capabilities.identity
-    flags = tuple(_flags(capabilities))[:_MAX_FLAGS]
+    identity, flags = capabilities.identity, tuple(_flags(capabilities))[:_MAX_FLAGS]
     if identity is None:
         return AgentDescription(flags=flags)
     return AgentDescription(
@@ -262,25 +241,17 @@ def _flags(model: BaseModel, path: str = "") -> Iterator[str]:
             yield from _flags(value, f"{flag}.")
 
 
-# -- what went wrong ------------------------------------------------------------------------------
-
-
-def _connection_failure(error: BaseException, state: _ProbeState) -> ProbeResult:
-    for cause in _chain(error):
+def _connection_failure(error: BaseException) -> tuple[ProbeResult, str]:
+    """Return the result, and the error of TLS."""
+    cause: BaseException | None = error
+    while cause is not None:
         if isinstance(cause, ssl.SSLError):
-            names = ("verify_message", "reason")
-            texts = [_text(getattr(cause, name, None)) for name in names]
-            state.facts["detail"] = next(filter(None, texts), "")
-            return ProbeResult.TLS_FAILED
+            texts = [_text(getattr(cause, name, None)) for name in ("verify_message", "reason")]
+            return ProbeResult.TLS_FAILED, next(filter(None, texts), "")
         if isinstance(cause, socket.gaierror):
-            return ProbeResult.UNKNOWN_HOST
-    return ProbeResult.UNREACHABLE
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+            return ProbeResult.UNKNOWN_HOST, ""
+        cause = cause.__cause__ or cause.__context__
+    return ProbeResult.UNREACHABLE, ""
 
 
 def _host(url: str) -> str:
@@ -291,13 +262,3 @@ def _host(url: str) -> str:
 
 def _text(value: Any) -> str:
     return value[:_CHARACTERS] if isinstance(value, str) else ""
-
-
-def _truncate(report: ProbeReport) -> ProbeReport:
-    return replace(
-        report,
-        host=_text(report.host),
-        content_type=_text(report.content_type),
-        detail=_text(report.detail),
-        error=_text(report.error),
-    )

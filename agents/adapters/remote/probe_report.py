@@ -41,7 +41,7 @@ class AgentDescription:
     flags: tuple[str, ...] = ()  #: capabilities, such as "humanInTheLoop.interrupts"
 
 
-@dataclass(frozen=True)
+@dataclass
 class ProbeReport:
     """The report of a connection test; texts of the agent are truncated."""
 

@@ -62,8 +62,8 @@ class Tunnel(httpcore.AsyncNetworkBackend):
             head += part
             if not part or len(head) > _MAX_HEAD_BYTES:
                 raise httpcore.ConnectError("the proxy broke off")
-        head, _, rest = head.partition(b"\r\n\r\n")
+        head, _, after_head = head.partition(b"\r\n\r\n")
         status = head.split(b"\r\n", 1)[0].split(b" ")[1:2]
         # A TLS server waits for the client, so bytes after the head come from the proxy.
-        if not status or not status[0].startswith(b"2") or rest:
+        if not status or not status[0].startswith(b"2") or after_head:
             raise httpcore.ConnectError("the proxy refused the connection")

@@ -57,19 +57,9 @@ _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 class RemoteFailed(Exception):
     """The remote agent failed; the text is shown with the run."""
 
-    code = "AGENT_UNREACHABLE"
-
-
-class CannotBeCancelled(RemoteFailed):
-    """The remote agent takes no answer that means cancelled; it was not called."""
-
-    code = "CANNOT_BE_CANCELLED"
-
-
-class DecisionsNotTaken(RemoteFailed):
-    """The remote agent raised the answered interrupts again."""
-
-    code = "DECISIONS_NOT_TAKEN"
+    def __init__(self, message: str, code: str = "AGENT_UNREACHABLE") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -114,8 +104,8 @@ class RemoteAgent:
                 yield _decode_event(result)
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
-                    _check_answerable(event, reader.dialect_info)
-                    await self._check_new(event, body, answers)
+                    if isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
+                        await self._check_interrupts(event.outcome, reader, body, answers)
                     ctx.save_checkpoint(reader.dialect_info.to_json())
                 yield event
                 if isinstance(event, _TERMINAL):
@@ -125,17 +115,30 @@ class RemoteAgent:
             problem = error
         yield agui.RunErrorEvent(message=str(problem), code=problem.code)
 
-    async def _check_new(
-        self, event: agui.RunFinishedEvent, body: Json, answers: list[AgentAnswer]
+    async def _check_interrupts(
+        self,
+        outcome: agui.RunFinishedInterruptOutcome,
+        reader: DialectReader,
+        body: Json,
+        answers: list[AgentAnswer],
     ) -> None:
-        """Cancel interrupts that the agent raised again, so that no approval stays open there."""
-        if not _repeats_interrupt(event, answers):
+        """
+        Raise RemoteFailed unless the interrupts are new and can be answered.
+
+        Interrupts that the agent raised again are cancelled, so that no approval stays open there.
+        """
+        if not answering.can_answer(reader.dialect_info):
+            raise RemoteFailed("The agent raised several interrupts without ids.")
+        new_ids = {interrupt.id for interrupt in outcome.interrupts}
+        if new_ids.isdisjoint(answer.interrupt_id for answer in answers):
             return
-        entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in answers]
+        entries = [
+            {"interruptId": answer.interrupt_id, "status": "cancelled"} for answer in answers
+        ]
         with contextlib.suppress(RemoteFailed):
             async for _ in self._events({**body, "resume": entries}, DialectReader("")):
                 pass
-        raise DecisionsNotTaken(_ASKED_AGAIN)
+        raise RemoteFailed(_ASKED_AGAIN, "DECISIONS_NOT_TAKEN")
 
     async def _events(self, body: Json, reader: DialectReader) -> AsyncIterator[BaseEvent]:
         try:
@@ -208,7 +211,7 @@ def _request_body(
         try:
             body |= answering.resume_fields(info, answers, run_input.forwarded_props)
         except CancellationUnsupported as error:
-            raise CannotBeCancelled(_NO_CANCELLING) from error
+            raise RemoteFailed(_NO_CANCELLING, "CANNOT_BE_CANCELLED") from error
         body["messages"] += answering.resume_messages(info, answers)
     return body
 
@@ -224,19 +227,6 @@ def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:
         args=call.args if call else None,
         metadata=answer.resume_entry.metadata,
     )
-
-
-def _check_answerable(event: agui.RunFinishedEvent, info: DialectInfo) -> None:
-    is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
-    if is_interrupt and not answering.can_answer(info):
-        raise RemoteFailed("The agent raised several interrupts without ids.")
-
-
-def _repeats_interrupt(event: agui.RunFinishedEvent, answers: list[AgentAnswer]) -> bool:
-    if not isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
-        return False
-    asked = {interrupt.id for interrupt in event.outcome.interrupts}
-    return any(answer.interrupt_id in asked for answer in answers)
 
 
 def _decode_event(value: Json) -> BaseEvent:

@@ -55,13 +55,13 @@ class Dialect(StrEnum):
     RESULTS = "results"  #: the answers are results of deferred calls; there may be other interrupts
 
 
-@dataclass(frozen=True)
+@dataclass
 class DialectInfo:
     """The dialect of a run's interrupts, which `legacy_answers` needs for the answers."""
 
     dialect: Dialect = Dialect.CANONICAL
     #: interrupt id -> what the answer must repeat
-    notes: Mapping[str, Json] = field(default_factory=dict)
+    notes: dict[str, Json] = field(default_factory=dict)
 
     def agent_interrupt_id(self, interrupt_id: str) -> str:
         """Return the agent's id of an interrupt, which may differ from ours."""
@@ -107,12 +107,13 @@ class DialectReader:
         self._calls = {
             answer.tool_call_id: answer.tool_name for answer in answers if answer.tool_call_id
         }
-        self._open: dict[str, None] = {}  # calls of this run without a result, in order
+        self._open: dict[str, str] = {}  # calls without a result -> arguments, as JSON text
         self._proposed: list[Json] = []  # events of calls known from an interrupt only
-        self._argument_texts: dict[str, str] = {}  # tool call id -> arguments, as JSON text
         self._confirmations = vendor_quirks.GoogleConfirmations()
         self._client_tools = client_tools
-        self._edited = {answer.tool_call_id for answer in answers if _has_edits(answer)}
+        self._edited = {
+            answer.tool_call_id for answer in answers if "editedArgs" in as_object(answer.payload)
+        }
         previous = before or DialectInfo()
         self._answered = {previous.agent_interrupt_id(answer.interrupt_id) for answer in answers}
         self.dialect_info = DialectInfo()
@@ -121,17 +122,15 @@ class DialectReader:
         """Return the translated events; interrupt events are held until the end of the run."""
         if self._confirmations.hold(event) or self._is_echo(event):
             return []
+        call = vendor_quirks.tool_call_id_of(event)
         match event.get("type"):
             case "TOOL_CALL_START":
-                self._calls[vendor_quirks.tool_call_id_of(event)] = str(event.get("toolCallName"))
-                self._open[vendor_quirks.tool_call_id_of(event)] = None
-            case "TOOL_CALL_ARGS":
-                call = vendor_quirks.tool_call_id_of(event)
-                self._argument_texts[call] = self._argument_texts.get(call, "") + str(
-                    event.get("delta", "")
-                )
+                self._calls[call] = str(event.get("toolCallName"))
+                self._open[call] = ""
+            case "TOOL_CALL_ARGS" if call in self._open:
+                self._open[call] += str(event.get("delta", ""))
             case "TOOL_CALL_RESULT":
-                self._open.pop(vendor_quirks.tool_call_id_of(event), None)
+                self._open.pop(call, None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw_id = as_object(event.get("rawEvent")).get("id")
                 interrupt_id = raw_id if isinstance(raw_id, str) else ""
@@ -197,17 +196,17 @@ class DialectReader:
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
         if self._is_langgraph(interrupts):
+            self.dialect_info.dialect = Dialect.LANGGRAPH
             interrupts = [
                 translation
                 for interrupt in interrupts
                 for translation in self._translate_langgraph(interrupt)
             ]
         elif interrupts and all(map(vendor_quirks.microsoft_kind, interrupts)):
-            kinds = {
-                str(interrupt.get("id")): vendor_quirks.microsoft_kind(interrupt)
+            notes = {
+                str(interrupt.get("id")): {"kind": vendor_quirks.microsoft_kind(interrupt)}
                 for interrupt in interrupts
             }
-            notes = {name: {"kind": kind} for name, kind in kinds.items()}
             self.dialect_info = DialectInfo(Dialect.MICROSOFT, notes)
             interrupts = [vendor_quirks.microsoft_interrupt(interrupt) for interrupt in interrupts]
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
@@ -218,32 +217,29 @@ class DialectReader:
 
     def _is_langgraph(self, interrupts: list[Any]) -> bool:
         """Return True for a canonical outcome of LangGraph's bridge, answered by a map."""
-        objects = [interrupt for interrupt in interrupts if isinstance(interrupt, dict)]
-        has_metadata = any(
-            "langgraph" in as_object(interrupt.get("metadata")) for interrupt in objects
-        )
-        has_ids = len(objects) == len(interrupts) and all(
-            is_langgraph_id(interrupt.get("id")) for interrupt in objects
-        )
+        objects = [as_object(interrupt) for interrupt in interrupts]
+        has_metadata = any("langgraph" in as_object(item.get("metadata")) for item in objects)
+        has_ids = all(is_langgraph_id(item.get("id")) for item in objects)
         return (has_metadata or bool(self._held)) and has_ids
 
     def _translate_langgraph(self, interrupt: Json) -> list[Json]:
         """Return the interrupts for one of LangGraph: one, or one per call of a review."""
         name = self._langgraph_id(interrupt["id"])
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
-        return self._review_interrupts(name, value) or [
+        return self._review_interrupts(name, value, interrupt.get("expiresAt")) or [
             {**_correct_langgraph(interrupt), "id": name}
         ]
 
-    def _review_interrupts(self, name: str, value: Any) -> list[Json]:
-        """Return the interrupts of LangChain's middleware, one per call."""
+    def _review_interrupts(self, name: str, value: Any, expires_at: Any = None) -> list[Json]:
+        """Return the interrupts of LangChain's middleware, one per call, with their expiry."""
         actions = human_in_the_loop.parse_actions(value)
         if not actions:
             return []
+        expiry = {"expiresAt": expires_at} if expires_at else {}
+        expiry |= {key: item for key, item in common_fields(value).items() if key == "expiresAt"}
         own_id = self.dialect_info.agent_interrupt_id(name)
-        notes = {
-            note_id: note for note_id, note in self.dialect_info.notes.items() if note_id != name
-        }
+        notes = self.dialect_info.notes
+        notes.pop(name, None)
         new_interrupts = []
         for number, action in enumerate(actions, start=1):
             interrupt_id = f"{name}.{number}"
@@ -253,50 +249,39 @@ class DialectReader:
                 self._calls[call] = action["name"]
             self._open.pop(call, None)
             notes[interrupt_id] = {"id": own_id, "place": number, "allowed": action["allowed"]}
-            new_interrupts.append(_review_interrupt(interrupt_id, call, action))
-        self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
+            new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         return new_interrupts
 
     def _call_for(self, action: Json) -> str:
         """Return the id of the open call with this name and arguments, "" if there is none."""
-        for call in self._open:
-            is_it = self._calls.get(call) == action["name"]
-            if is_it and is_same_json(
-                parse_embedded_json(self._argument_texts.get(call, "")), action["args"]
-            ):
+        for call, args in self._open.items():
+            is_it = self._calls[call] == action["name"]
+            if is_it and is_same_json(parse_embedded_json(args), action["args"]):
                 return call
         return ""
 
     def _langgraph_id(self, interrupt_id: str) -> str:
         """Return an id that is new on the thread: a node reuses its id for later interrupts."""
-        name = f"{interrupt_id}-{self._run_key}" if interrupt_id in self._answered else interrupt_id
-        notes = {
-            **self.dialect_info.notes,
-            name: {"id": interrupt_id} if name != interrupt_id else {},
-        }
-        self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
+        is_reused = interrupt_id in self._answered
+        name = f"{interrupt_id}-{self._run_key}" if is_reused else interrupt_id
+        self.dialect_info.notes[name] = {"id": interrupt_id} if is_reused else {}
         return name
 
     def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
         """Return interrupts for the results of deferred calls, except those of client tools."""
-        left = [
-            name
-            for name in dict.fromkeys(pending)
-            if name in self._calls and self._calls[name] not in self._client_tools
+        calls = [
+            call
+            for call in dict.fromkeys(pending)
+            if call in self._calls and self._calls[call] not in self._client_tools
         ]
-        new_interrupts = [
-            vendor_quirks.tool_result_interrupt(
-                f"{self._run_key}-{number}", name, self._calls[name]
-            )
-            for number, name in enumerate(left, start=1)
-        ]
-        if new_interrupts:
-            notes = {
-                interrupt["id"]: {"toolCallId": interrupt["toolCallId"]}
-                for interrupt in new_interrupts
-            }
+        ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
+        if ids:
+            notes = {name: {"toolCallId": call} for name, call in ids.items()}
             self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
-        return new_interrupts
+        return [
+            vendor_quirks.tool_result_interrupt(name, call, self._calls[call])
+            for name, call in ids.items()
+        ]
 
     def _translate_draft(self, legacy: Json) -> tuple[list[Json], Json]:
         """Return the events of the interrupt's tool call, if it had none, and the interrupt."""
@@ -309,24 +294,22 @@ class DialectReader:
             "metadata": {"draft": legacy},
         }
         before: list[Json] = []
-        if isinstance(payload, dict) and isinstance(payload.get("functionName"), str):
+        fields = as_object(payload)
+        if isinstance(fields.get("functionName"), str):
             note["is_approval"] = True
-            call = str(payload.get("callId") or payload.get("toolCallId") or f"{name}-call")
+            call = str(fields.get("callId") or fields.get("toolCallId") or f"{name}-call")
             if call not in self._calls:
-                before = _proposal(call, payload["functionName"], payload.get("functionArguments"))
+                before = _proposal(call, fields["functionName"], fields.get("functionArguments"))
             interrupt |= {
                 "reason": "tool_call",
                 "toolCallId": call,
-                "message": f"Call {payload['functionName']}?",
+                "message": f"Call {fields['functionName']}?",
                 "responseSchema": vendor_quirks.closed_approval_schema(
                     edited_args={"type": "object"}
                 ),
             }
         else:
-            fields = as_object(payload)
-            interrupt |= (
-                {"message": payload} if isinstance(payload, str) else _common_fields(fields)
-            )
+            interrupt |= {"message": payload} if isinstance(payload, str) else common_fields(fields)
             if _draft_proposes(legacy.get("reason"), fields):
                 interrupt.setdefault("responseSchema", _draft_schema(fields))
         self.dialect_info = DialectInfo(Dialect.DRAFT, {name: note})
@@ -334,20 +317,19 @@ class DialectReader:
 
     def _translate_held_events(self) -> Json:
         is_mastra = len(self._held) == 1 and _is_mastra(self._held[0][1])
-        notes: dict[str, Json] = {}
+        self.dialect_info.dialect = Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH
         interrupts = []
         for number, (interrupt_id, value) in enumerate(self._held, start=1):
             if is_mastra or not interrupt_id:
                 name = interrupt_id or f"{self._run_key}-i{number}"
-                notes[name] = _mastra_note(value) if is_mastra else {}
+                names = ("toolCallId", "runId") if is_mastra else ()
+                note = {key: value[key] for key in names if isinstance(value.get(key), str)}
+                self.dialect_info.notes[name] = note
             else:
                 name = self._langgraph_id(interrupt_id)
-            self.dialect_info = DialectInfo(Dialect.LANGGRAPH, {**self.dialect_info.notes, **notes})
             interrupts += self._review_interrupts(name, value) or [
                 self._translate_event(name, value, is_mastra=is_mastra)
             ]
-        notes = {**notes, **self.dialect_info.notes}
-        self.dialect_info = DialectInfo(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
         return {"type": "interrupt", "interrupts": interrupts}
 
     def _translate_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
@@ -392,7 +374,7 @@ def interrupt_fields(value: Any, framework: str) -> Json:
     }
     if isinstance(value, str):
         interrupt["message"] = value
-    interrupt |= _common_fields(fields)
+    interrupt |= common_fields(fields)
     if framework == "langgraph" and routing is kind and "responseSchema" not in interrupt:
         proposed = proposed_fields(fields)
         if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in interrupt):
@@ -437,7 +419,7 @@ def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:
     """Return True if a draft's interrupt is an approval, not a request for input."""
     if reason == "human_approval" or isinstance(payload.get("proposal"), dict):
         return True
-    asks = "message" in _common_fields(payload) and "action" not in payload
+    asks = "message" in common_fields(payload) and "action" not in payload
     return bool(payload) and not asks and not str(reason).endswith("_required")
 
 
@@ -459,13 +441,11 @@ def _open_approval(**more: Json) -> Json:
 def _infer_schemas(fields: Mapping[str, Any]) -> Json:
     """Infer schemas of the fields from their values; {} if they are too large for a form."""
     schemas = {
-        name: vendor_quirks.infer_schema(value)
+        # 47 may become 35.5.
+        name: vendor_quirks.infer_schema(0.0 if type(value) is int else value)
         for name, value in fields.items()
         if name != "approved"
     }
-    for schema in schemas.values():
-        if schema.get("type") == "integer":  # 47 may become 35.5
-            schema["type"] = "number"
     return schemas if len(strict_json.dumps(schemas)) <= _MAX_SCHEMA_CHARACTERS else {}
 
 
@@ -484,7 +464,7 @@ _INPUT_SCHEMAS: Mapping[str, Json] = {
 }
 
 
-def _common_fields(fields: Mapping[str, Any]) -> Json:
+def common_fields(fields: Mapping[str, Any]) -> Json:
     """Return message, schema and expiry of a value, under any of their usual names."""
     messages = [fields.get(name) for name in _MESSAGES]
     schemas = [fields.get(name) for name in _SCHEMAS]
@@ -520,11 +500,6 @@ def _is_mastra(value: Any) -> bool:
     )
 
 
-def _mastra_note(value: Json) -> Json:
-    names = ("toolCallId", "runId")
-    return {name: value[name] for name in names if isinstance(value.get(name), str)}
-
-
 def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
     """Return the events of a tool call that is known from an interrupt only."""
     args = parse_embedded_json(arguments)
@@ -534,10 +509,6 @@ def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
         {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": delta},
         {"type": "TOOL_CALL_END", "toolCallId": call},
     ]
-
-
-def _has_edits(reply: AgentAnswer) -> bool:
-    return isinstance(reply.payload, dict) and "editedArgs" in reply.payload
 
 
 def is_langgraph_id(name: Any) -> bool:

@@ -89,19 +89,14 @@ def _langgraph_answers(info: DialectInfo, answers: Sequence[AgentAnswer]) -> dic
     by_name: dict[str, list[AgentAnswer]] = {}
     for answer in answers:
         by_name.setdefault(info.agent_interrupt_id(answer.interrupt_id), []).append(answer)
-    return {
-        name: _review_answer(info, group) if _is_review(info, group[0]) else _plain(group[0])
-        for name, group in by_name.items()
-    }
+    return {name: _langgraph_answer(info, group) for name, group in by_name.items()}
 
 
-def _is_review(info: DialectInfo, answer: AgentAnswer) -> bool:
-    return "allowed" in info.notes.get(answer.interrupt_id, {})
-
-
-def _review_answer(info: DialectInfo, answers: Sequence[AgentAnswer]) -> Json:
-    """Return the answer to LangChain's middleware: a decision for each call, in order."""
-    notes = {answer.interrupt_id: info.notes[answer.interrupt_id] for answer in answers}
+def _langgraph_answer(info: DialectInfo, answers: Sequence[AgentAnswer]) -> Any:
+    """Return a single answer, or for LangChain's middleware a decision on each call, in order."""
+    notes = {answer.interrupt_id: info.notes.get(answer.interrupt_id, {}) for answer in answers}
+    if "allowed" not in notes[answers[0].interrupt_id]:
+        return _plain(answers[0])
     return {
         "decisions": [
             human_in_the_loop.build_decision(

@@ -5,12 +5,13 @@ A request uses one dialect: a 1.0 client rejects older events after a canonical 
 older client sees no interrupt in one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
 from agents.agui.legacy.dialects import Dialect, Json, is_same_json, parse_embedded_json
+from agents.agui.legacy.vendor_quirks import as_object
 
 #: The dialects for clients; Mastra's client uses LangGraph's.
 CLIENT_DIALECTS = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
@@ -34,21 +35,18 @@ def extract_answer(dialect: Dialect, value: Any) -> tuple[Any, ClientAnswer | No
         if not isinstance(resume, dict):
             return value, None
         return remaining, ClientAnswer(resume.get("payload"), str(resume.get("interruptId") or ""))
-    props = value.get("forwardedProps")
-    command = props.get("command") if isinstance(props, dict) else None
-    if not isinstance(props, dict) or not isinstance(command, dict) or "resume" not in command:
+    props = as_object(value.get("forwardedProps"))
+    command = as_object(props.get("command"))
+    if "resume" not in command:
         return value, None
     remaining_props = {name: member for name, member in props.items() if name != "command"}
-    name = _event_interrupt_id(parse_embedded_json(command.get("interruptEvent")))
-    return {**value, "forwardedProps": remaining_props}, ClientAnswer(
-        parse_embedded_json(command["resume"]), name
+    # CopilotKit sends back the event that it answers.
+    interrupt_id = as_object(parse_embedded_json(command.get("interruptEvent"))).get("id")
+    answer = ClientAnswer(
+        parse_embedded_json(command["resume"]),
+        interrupt_id if isinstance(interrupt_id, str) else "",
     )
-
-
-def _event_interrupt_id(event: Any) -> str:
-    """Return the interrupt id that CopilotKit sends back with its answer."""
-    name = event.get("id") if isinstance(event, dict) else None
-    return name if isinstance(name, str) else ""
+    return {**value, "forwardedProps": remaining_props}, answer
 
 
 def resume_entry_fields(answer: Any, *, is_approval: bool) -> tuple[str, Any]:
@@ -77,20 +75,20 @@ def merge_edits(payload: Json, answer: Any, proposed: Any, flat: Collection[str]
     and members of the payload that `flat` names. Modifications that are not an object become
     `editedArgs` as they are, and fail validation later.
     """
-    call = answer.get("toolCall") if isinstance(answer, dict) else None
-    edits = parse_embedded_json(call.get("arguments")) if isinstance(call, dict) else None
+    call = as_object(as_object(answer).get("toolCall"))
+    edits = parse_embedded_json(call.get("arguments"))
     if edits is None:
         edits = payload.get("editedArgs", proposed)
-    rest = {name: value for name, value in payload.items() if name != "modifications"}
+    remaining = {name: value for name, value in payload.items() if name != "modifications"}
     changes = payload.get("modifications")
     if isinstance(edits, dict) and isinstance(changes, dict):
         edits = edits | changes
     elif changes is not None:
         edits = changes
     if isinstance(edits, dict):
-        edits = edits | {name: rest[name] for name in flat if name in rest}
-        rest = {name: value for name, value in rest.items() if name not in flat}
-    return rest if is_same_json(edits, proposed) else {**rest, "editedArgs": edits}
+        edits = edits | {name: remaining[name] for name in flat if name in remaining}
+        remaining = {name: value for name, value in remaining.items() if name not in flat}
+    return remaining if is_same_json(edits, proposed) else {**remaining, "editedArgs": edits}
 
 
 class DialectWriter:
@@ -167,11 +165,10 @@ class DialectWriter:
 
 def _draft_fields(interrupt: Json) -> Json | None:
     """Return reason and payload of an agent that uses the draft too, unless about a call."""
-    legacy = (interrupt.get("metadata") or {}).get("draft")
+    legacy = as_object(interrupt.get("metadata")).get("draft")
     if not isinstance(legacy, dict) or interrupt["reason"] == "tool_call":
         return None
-    payload = legacy.get("payload")
-    if isinstance(payload, dict) and "functionName" in payload:
+    if "functionName" in as_object(legacy.get("payload")):
         return None
     return {name: legacy[name] for name in ("reason", "payload") if name in legacy}
 
@@ -184,10 +181,10 @@ def _signoff_metadata(interrupt: Json) -> Json:
 
 def _langgraph_value(interrupt: Json) -> Json:
     """Return the interrupt value of a LangGraph agent, which its clients match."""
-    details = (interrupt.get("metadata") or {}).get("langgraph")
-    value = details.get("value") if isinstance(details, dict) else None
-    if not isinstance(value, dict) or interrupt["reason"] == "tool_call":
+    if interrupt["reason"] == "tool_call":
         return {}
+    details = as_object(as_object(interrupt.get("metadata")).get("langgraph"))
+    value = as_object(details.get("value"))
     return {name: field for name, field in value.items() if name not in ("toolCallId", "metadata")}
 
 
@@ -195,10 +192,3 @@ def _common_fields(interrupt: Json) -> Json:
     """Return the fields that all interrupts share."""
     names = ("message", "responseSchema", "expiresAt", "metadata")
     return {name: interrupt[name] for name in names if name in interrupt}
-
-
-def answers_by_interrupt(answer: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return LangGraph's map from interrupt id to answer; None if it is a single answer."""
-    if isinstance(answer, dict) and answer and set(answer) <= set(ids):
-        return answer
-    return None

@@ -102,19 +102,14 @@ def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
         schema = closed_approval_schema(payload=infer_schema(example))
         approved = {"properties": {"approved": {"const": True}}}
         schema |= {"if": approved, "then": {"required": ["payload"]}}
+    has_hint = hint and not hint.startswith(_STOCK_HINT)
     return {
         **interrupt,
         "reason": "tool_call",
         "toolCallId": str(original.get("id")),
-        "message": hint
-        if hint and not hint.startswith(_STOCK_HINT)
-        else _default_message(original),
+        "message": hint if has_hint else f"Call {original.get('name')}?",
         "responseSchema": schema,
     }
-
-
-def _default_message(call: Json) -> str:
-    return f"Call {call.get('name')}?"
 
 
 def infer_schema(value: Any) -> Json:

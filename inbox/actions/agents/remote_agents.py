@@ -5,20 +5,16 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.conflicts import retry_on_conflict
 from inbox.models import Agent, Endpoint, Interrupt
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_agent, lock_thread
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
-from inbox.rules.agents.remote_agents import (
-    REMOTE,
-    StoredEndpoint,
-    is_remote,
-    plan_headers,
-)
+from inbox.rules.agents.remote_agents import REMOTE, StoredEndpoint, is_remote, plan_headers
 from inbox.rules.decisions.consent import canonical_json, endpoint_digest
 from inbox.rules.errors import AddressTaken, AgentChanged
 from inbox.rules.people.access import Actor, Permission
@@ -31,6 +27,8 @@ class RemoteAgentResult(NamedTuple):
     is_new: bool
 
 
+@retry_on_conflict
+@transaction.atomic(durable=True)
 def set_remote_agent(
     *,
     team_id: UUID,
@@ -58,29 +56,6 @@ def set_remote_agent(
         AgentChanged: the agent has changed since `seen_at`.
         Any error of `check_seen`, which is called under the lock.
     """
-    arguments: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
-    arguments |= {"team_id": team_id, "actor": actor, "description": description}
-    arguments |= {"must_be_new": must_be_new, "seen_at": seen_at, "check_seen": check_seen}
-    try:
-        return _set(**arguments)
-    except IntegrityError:
-        # A concurrent request has added the agent.
-        return _set(**arguments)
-
-
-@transaction.atomic(durable=True)
-def _set(
-    *,
-    team_id: UUID,
-    slug: str,
-    url: str,
-    headers: Mapping[str, str | None] | None,
-    actor: Actor,
-    description: str | None,
-    must_be_new: bool,
-    seen_at: datetime | None,
-    check_seen: Callable[[], None],
-) -> RemoteAgentResult:
     require(actor, team_id, Permission.ADMIN)
     agent = lock_agent(slug)
     is_new = agent is None
@@ -117,21 +92,15 @@ def _set(
     agent.save(force_insert=is_new)
     has_moved = endpoint is not None and endpoint.url != url
     revision = endpoint.revision + has_moved if endpoint else 1
-    columns = {
-        "url": url,
-        "revision": revision,
-        "headers": encrypt(stored_headers),
-        "changed_at": now,
-    }
-    Endpoint.objects.update_or_create(
-        agent=agent, defaults={**columns, "tested_at": None, "test": None}
-    )
+    columns = {"url": url, "revision": revision, "headers": encrypt(stored_headers)}
+    columns |= {"changed_at": now, "tested_at": None, "test_report": None}
+    Endpoint.objects.update_or_create(agent=agent, defaults=columns)
     if has_moved:
         _update_open_interrupts(agent, endpoint_digest(url, revision))
     audit_trail.record(
-        action="agent.added" if is_new else "agent.changed",
-        actor=actor,
-        now=now,
+        "agent.added" if is_new else "agent.changed",
+        actor,
+        now,
         team_id=team_id,
         agent=slug,
         url=url,
@@ -162,14 +131,9 @@ def record_test(
     agent = Agent.objects.get(pk=agent_id)
     now = database_now()
     endpoint = Endpoint.objects.filter(agent=agent, changed_at=changed_at)
-    endpoint.update(tested_at=now, test=canonical_json(report))
+    endpoint.update(tested_at=now, test_report=canonical_json(report))
     audit_trail.record(
-        action="agent.tested",
-        actor=actor,
-        now=now,
-        team_id=agent.team_id,
-        agent=agent.slug,
-        found=report["found"],
+        "agent.tested", actor, now, team_id=agent.team_id, agent=agent.slug, found=report["found"]
     )
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_system_chain, lock_teams
-from inbox.models.statements import Select, insert
+from inbox.models.statements import Select, insert_values
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
@@ -70,14 +70,14 @@ def inserted_at_end() -> Iterator[None]:
     _insert(drafts)
 
 
-def record(**what: Any) -> None:
+def record(action: str, actor: Actor, now: datetime, **what: Any) -> None:
     """Record one entry; the arguments are those of `build_entry`."""
-    record_all([build_entry(**what)])
+    record_all([build_entry(action, actor, now, **what)])
 
 
 def record_erasure(first: int, last: int, **what: Any) -> None:
     """Record that the payloads of the chain's entries `first` to `last` are erased."""
-    draft = build_entry(action="audit.erased", **what)
+    draft = build_entry("audit.erased", **what)
     record_all([replace(draft, facts=replace(draft.facts, erases=(first, last)))])
 
 
@@ -98,27 +98,26 @@ def record_all(drafts: Iterable[EntryDraft]) -> None:
 
 def _insert(drafts: Sequence[EntryDraft]) -> None:
     _lock_chains(drafts)
-    entries: list[AuditEntry] = []
-    payloads: list[AuditPayload] = []
+    entries: list[dict[str, Any]] = []
+    payloads: list[dict[str, Any]] = []
     places: dict[UUID, ChainPosition] = {}
     for draft in drafts:
         place = places.get(draft.chain) or _next_place(draft)
         salt = secrets.token_hex(SALT_BYTES)
-        row = _row(draft, place, commitment_to(draft.payload, salt))
-        entries.append(row)
-        payloads.append(AuditPayload(entry=row, salt=salt, text=draft.payload))
-        places[draft.chain] = place.after(row.hash)
-    insert(entries)
-    for payload in payloads:
-        payload.entry_id = payload.entry.pk
-    insert(payloads)
+        columns = _columns(draft, place, commitment_to(draft.payload, salt))
+        entries.append(columns)
+        payloads.append({"salt": salt, "text": draft.payload})
+        places[draft.chain] = place.after(columns["hash"])
+    for payload, pk in zip(payloads, insert_values(AuditEntry, entries), strict=True):
+        payload["entry_id"] = pk
+    insert_values(AuditPayload, payloads)
 
 
 def build_entry(
-    *,
     action: str,
     actor: Actor,
     now: datetime,
+    *,
     thread: Thread | None = None,
     team_id: UUID | None = None,
     run: Run | None = None,
@@ -163,11 +162,11 @@ def build_entry(
 
 def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
     """The digests of what was shown (`view`, if it is not as it was asked) and of its call."""
-    found = {"view": view or interrupt.view_digest}
+    digests = {"view": view or interrupt.view_digest}
     call = interrupt.tool_call
     if call is not None:
-        found |= {"proposed": digest(call.args), "approved": digest(call.approved_args)}
-    return found
+        digests |= {"proposed": digest(call.args), "approved": digest(call.approved_args)}
+    return digests
 
 
 def inline_text(text: str) -> str | None:
@@ -189,20 +188,20 @@ def _next_place(draft: EntryDraft) -> ChainPosition:
     return ChainPosition(draft.chain, last[0] + 1, last[1]) if last else ChainPosition(draft.chain)
 
 
-def _row(draft: EntryDraft, place: ChainPosition, commitment: str) -> AuditEntry:
+def _columns(draft: EntryDraft, place: ChainPosition, commitment: str) -> dict[str, Any]:
     facts = draft.facts
     body = body_of(facts, place, commitment)
     erases_from, erases_to = facts.erases or (None, None)
-    return AuditEntry(
-        chain=place.chain,
-        seq=place.seq,
-        body=body,
-        hash=hash_of(body),
-        action=facts.action,
-        actor_kind=facts.actor.kind,
-        actor_id=facts.actor.ident[:64],
-        at=facts.at,
-        erases_from=erases_from,
-        erases_to=erases_to,
+    return {
+        "chain": place.chain,
+        "seq": place.seq,
+        "body": body,
+        "hash": hash_of(body),
+        "action": facts.action,
+        "actor_kind": facts.actor.kind,
+        "actor_id": facts.actor.ident[:64],
+        "at": facts.at,
+        "erases_from": erases_from,
+        "erases_to": erases_to,
         **{f"{name}_id": pk for name, pk in facts.ids.items()},
-    )
+    }

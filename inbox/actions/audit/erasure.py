@@ -9,8 +9,8 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import AuditEntry, AuditPayload, Team
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import RETENTION, Actor, Permission
@@ -37,9 +37,9 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
         raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit_trail.record(
-            action="team.retention_set",
-            actor=actor,
-            now=database_now(),
+            "team.retention_set",
+            actor,
+            database_now(),
             team_id=team_id,
             before=team.audit_days,
             days=days,

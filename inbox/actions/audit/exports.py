@@ -8,8 +8,8 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.people.access import Actor, Permission
@@ -21,7 +21,7 @@ def record_export(
     team_id: UUID,
     thread_id: UUID | None,
     form: Format,
-    asked: Mapping[str, str],
+    parameters: Mapping[str, str],
     entries: int,
     size: int,
     actor: Actor,
@@ -29,8 +29,8 @@ def record_export(
     """
     Record, before it begins, an export of entries of a team or a thread.
 
-    `asked` are the parameters of the filter. `size` is that of the export's checkpoint, at which
-    the export can be repeated.
+    `parameters` are those of the filter. `size` is that of the export's checkpoint, at which the
+    export can be repeated.
 
     Raises:
         NotFound, Forbidden: they read it and administer the team.
@@ -45,11 +45,11 @@ def record_export(
     for permission in (Permission.READ, Permission.ADMIN):
         require(actor, team_id, permission)
     audit_trail.record(
-        action="audit.exported",
-        actor=actor,
-        now=now,
+        "audit.exported",
+        actor,
+        now,
         format=form.value,
-        filter=dict(asked),
+        filter=dict(parameters),
         entries=entries,
         checkpoint=size,
         **about,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from inbox.actions.audit import audit_trail
-from inbox.models import Interrupt, RefusalCount, Run
+from inbox.models import Interrupt, RejectionCount, Run
 from inbox.models.locks import lock_thread
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, actor_key
@@ -19,14 +19,15 @@ def audit_rejected(
     tried: str, *, actor: Actor, interrupt_id: UUID | None = None, run_id: UUID | None = None
 ) -> Iterator[None]:
     """
-    Record a rejection of the block's transaction in another one, and raise the error again.
+    Run the block in a transaction; record its rejection in another one, and raise it again.
 
     Name the interrupt or the run concerned. NotFound is not recorded: people without access must
     not write to a team's trail. Of repeated rejections only some are recorded (`is_recorded`), so
     that the trail cannot be flooded.
     """
     try:
-        yield
+        with transaction.atomic(durable=True):
+            yield
     except errors.NotFound:
         raise
     except errors.RequestRejected as rejection:
@@ -45,9 +46,9 @@ def _record_rejection(
         return
     interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
     audit_trail.record(
-        action="interrupt.refused" if interrupt else "run.refused",
-        actor=actor,
-        now=now,
+        "interrupt.refused" if interrupt else "run.refused",
+        actor,
+        now,
         thread=thread,
         run=Run(pk=interrupt.run_id if interrupt else run_id),
         interrupt=interrupt,
@@ -57,12 +58,12 @@ def _record_rejection(
     )
 
 
-def count_rejection(about: UUID, actor: Actor, tried: str, code: str) -> int:
+def count_rejection(subject_id: UUID, actor: Actor, action: str, code: str) -> int:
     """Count a rejection; return how many of this kind there were, this one included."""
-    row, _ = RefusalCount.objects.get_or_create(
-        about=about, actor=actor_key(actor), tried=tried, code=code
+    row, _ = RejectionCount.objects.get_or_create(
+        subject_id=subject_id, actor=actor_key(actor), action=action, code=code
     )
-    RefusalCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+    RejectionCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
     row.refresh_from_db(fields=["count"])
     return row.count
 

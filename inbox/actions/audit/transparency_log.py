@@ -7,17 +7,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
-from inbox.models.clock import database_now
+from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, CheckpointSink
 from inbox.models.locks import lock_checkpoint_sink
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.merkle_nodes import blocks_match, leaves_of_block
-from inbox.rules.audit.merkle import (
-    BLOCK,
-    Frontier,
-    leaf_hash,
-    root_of,
-)
+from inbox.rules.audit.merkle import BLOCK, Frontier, leaf_hash, root_of
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, read_checkpoint
 from inbox.rules.people.access import SWEEPER, Actor
 
@@ -28,7 +23,11 @@ SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 
 class LogMismatch(Exception):
-    """The log does not continue the last checkpoint, or is signed with another key."""
+    """The log cannot continue the last checkpoint; `code` is in PROBLEMS of the verifier."""
+
+    def __init__(self, code: str, problem: str) -> None:
+        super().__init__(problem)
+        self.code = code
 
 
 @transaction.atomic(durable=True)
@@ -84,11 +83,7 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
     entry about the rotation is part of this checkpoint.
     """
     audit_trail.record(
-        action="audit.key_rotated",
-        actor=actor,
-        now=database_now(),
-        key=key.verifier,
-        next_key=next_key.verifier,
+        "audit.key_rotated", actor, database_now(), key=key.verifier, next_key=next_key.verifier
     )
     signed = _append_and_sign(key, next_key)
     if signed is None:
@@ -112,7 +107,7 @@ def claim_sink(*, address: str) -> CheckpointBatch | None:
     Also None while another process has the lease, and for SINK_PAUSE after a failure.
     """
     now = database_now()
-    AuditSink.objects.get_or_create(address=address)
+    CheckpointSink.objects.get_or_create(address=address)
     sink = lock_checkpoint_sink(address)
     if sink.not_before is not None and sink.not_before > now:
         return None
@@ -187,12 +182,14 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
     try:
         parsed, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
     except ValueError as error:
-        raise LogMismatch("the last checkpoint cannot be read") from error
+        raise LogMismatch("checkpoint_unreadable", "the last checkpoint cannot be read") from error
     # A log that is restarted or signed by another key can no longer be verified.
     if key and not (key.has_signed(last.note) and parsed.next in ("", key.verifier)):
-        raise LogMismatch("the last checkpoint was signed with another key, or names one")
+        raise LogMismatch(
+            "other_key", "the last checkpoint was signed with another key, or names one"
+        )
     if (parsed.size, parsed.root) != (frontier.size, frontier.root()) or last.size != parsed.size:
-        raise LogMismatch("the last checkpoint does not match its contents")
+        raise LogMismatch("checkpoint_differs", "the last checkpoint does not match its contents")
     return frontier
 
 
@@ -201,7 +198,7 @@ def _delete_uncommitted_leaves(now: datetime) -> None:
     leaves = trail.uncommitted_leaves()
     if leaves:
         AuditLeaf.objects.filter(position__in=[position for position, _ in leaves]).delete()
-        audit_trail.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=leaves)
+        audit_trail.record("audit.leaves_removed", SWEEPER, now, leaves=leaves)
 
 
 def _store_blocks(blocks: Iterable[AuditBlock]) -> None:

@@ -1,6 +1,6 @@
 """Deciding or withdrawing many interrupts, each in its own transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -44,22 +44,11 @@ def decide_many(
     Raises:
         InvalidValue: more than MAX_ITEMS.
     """
-    _check_number(items)
-    return [
-        _result(
-            interrupt_id,
-            partial(
-                decide,
-                interrupt_id=interrupt_id,
-                status=status,
-                payload=payload,
-                view_digest=view_digest,
-                actor=actor,
-                entrance=entrance,
-            ),
-        )
-        for interrupt_id, view_digest in items
-    ]
+    answer = {"status": status, "payload": payload, "actor": actor, "entrance": entrance}
+    return _results(
+        (pk, partial(decide, interrupt_id=pk, view_digest=view_digest, **answer))
+        for pk, view_digest in items
+    )
 
 
 def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[BulkResult]:
@@ -69,25 +58,22 @@ def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[BulkRe
     Raises:
         InvalidValue: more than MAX_ITEMS.
     """
-    _check_number(interrupt_ids)
-    return [
-        _result(
-            interrupt_id,
-            partial(withdraw_decision, interrupt_id=interrupt_id, actor=actor),
-        )
-        for interrupt_id in interrupt_ids
-    ]
+    return _results(
+        (pk, partial(withdraw_decision, interrupt_id=pk, actor=actor)) for pk in interrupt_ids
+    )
 
 
-def _check_number(items: Sequence[Any]) -> None:
-    if len(items) > MAX_ITEMS:
+def _results(actions: Iterable[tuple[UUID, Callable[[], Decision]]]) -> list[BulkResult]:
+    """Call each action; a rejected one does not affect the others."""
+    actions = list(actions)
+    if len(actions) > MAX_ITEMS:
         raise errors.InvalidValue(
-            f"Up to {MAX_ITEMS} requests are decided at once; these are {len(items)}."
+            f"Up to {MAX_ITEMS} requests are decided at once; these are {len(actions)}."
         )
-
-
-def _result(interrupt_id: UUID, act: Callable[[], Decision]) -> BulkResult:
-    try:
-        return BulkResult(interrupt_id, act())
-    except errors.RequestRejected as refusal:
-        return BulkResult(interrupt_id, None, refusal)
+    results = []
+    for interrupt_id, act in actions:
+        try:
+            results.append(BulkResult(interrupt_id, act()))
+        except errors.RequestRejected as refusal:
+            results.append(BulkResult(interrupt_id, None, refusal))
+    return results

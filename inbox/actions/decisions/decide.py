@@ -1,13 +1,11 @@
 """Deciding interrupts: the one gate that every answer passes, at every entrance."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
-
-from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
@@ -16,10 +14,10 @@ from inbox.actions.decisions.tool_call_decisions import apply_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
-from inbox.models.decision_keys import decision_keys
 from inbox.models.locks import lock_thread
 from inbox.models.moves import Move, move_row
 from inbox.models.statements import insert
+from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
@@ -27,13 +25,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
 from inbox.rules.decisions.consent import canonical_json, digest, original_text
-from inbox.rules.decisions.gate import (
-    CHECKS,
-    Check,
-    Entrance,
-    check_outside_of_inbox,
-    check_view,
-)
+from inbox.rules.decisions.gate import CHECKS, Check, Entrance, check_outside_of_inbox, check_view
 from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
 from inbox.rules.people.access import Actor, Permission, may_see_secrets
@@ -49,11 +41,6 @@ from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.schema.secrets import check_no_masks, texts_in
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
-
-CLOSED_BY = {
-    EntryStatus.RESOLVED: InterruptStatus.RESOLVED,
-    EntryStatus.CANCELLED: InterruptStatus.CANCELLED,
-}
 
 
 @dataclass(frozen=True)
@@ -109,37 +96,23 @@ def decide(
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
         ViewChanged: `view_digest` is not that of the current view.
     """
-    with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
-        return _decide(
-            interrupt_id, status, payload, actor, view_digest, entrance, unseen, client_run_id
+    with (
+        audit_rejected("decide", actor=actor, interrupt_id=interrupt_id),
+        audit_trail.inserted_at_end(),
+    ):
+        thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
+        authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
+        interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
+            pk=interrupt_id
         )
-
-
-@transaction.atomic(durable=True)
-@audit_trail.inserted_at_end()
-def _decide(
-    interrupt_id: UUID,
-    status: EntryStatus,
-    payload: Any,
-    actor: Actor,
-    view_digest: str,
-    entrance: Entrance,
-    unseen: bool,
-    client_run_id: str,
-) -> Decision:
-    thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
-    authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-    interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
-        pk=interrupt_id
-    )
-    entry = ResumeEntry(interrupt.interrupt_id, status, payload)
-    if interrupt.status != InterruptStatus.OPEN:
-        return _replayed_decision(interrupt, entry, actor)
-    state = interrupt_state(interrupt, None)
-    draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id)
-    (decision,) = record_decisions(authorization, run=interrupt.run, drafts=[draft])
-    queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
-    return decision
+        entry = ResumeEntry(interrupt.interrupt_id, status, payload)
+        if interrupt.status != InterruptStatus.OPEN:
+            return _replayed_decision(interrupt, entry, actor)
+        state = interrupt_state(interrupt, None)
+        draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id)
+        (decision,) = record_decisions(authorization, run=interrupt.run, drafts=[draft])
+        queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
+        return decision
 
 
 def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Authorization:
@@ -163,11 +136,7 @@ def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance
 
 
 def record_decisions(
-    authorization: Authorization,
-    *,
-    run: Run,
-    drafts: Sequence[DecisionDraft],
-    closed_as: InterruptStatus | None = None,
+    authorization: Authorization, *, run: Run, drafts: Sequence[DecisionDraft]
 ) -> list[Decision]:
     """
     Check answers to open interrupts of one run, and store all of them or none.
@@ -178,14 +147,50 @@ def record_decisions(
         Claimed, InterruptExpired, ViewDigestRequired, ViewChanged, InvalidPayload, NotInBulk.
     """
     _check_drafts(authorization, drafts)
-    return _store(authorization, run, drafts, closed_as)
+    thread, actor, now = authorization.thread, authorization.actor, authorization.now
+    answers = [(draft.interrupt, draft.entry) for draft in drafts]
+    # Before edits change the arguments: the actor has unmasked the arguments as displayed.
+    unseen = {
+        draft.interrupt.pk for draft in drafts if draft.unseen and _unseen(authorization, draft)
+    }
+    calls_before = apply_decisions(answers, now, by=actor.ident)
+    decisions = [
+        Decision(
+            interrupt=draft.interrupt,
+            status=draft.entry.status,
+            **_payload_columns(draft.entry.payload),
+            metadata=json.dumps(dict(draft.entry.metadata)) if draft.entry.metadata else None,
+            tool_call_before=calls_before.get(draft.interrupt.pk),
+            view_digest=draft.view_digest,
+            entrance=authorization.entrance,
+            client_run_id=draft.client_run_id,
+            unseen=draft.interrupt.pk in unseen,
+            actor_kind=actor.kind,
+            actor_label=actor.label[:160],
+            user_id=actor.user_id,
+            api_key_id=actor.key_id,
+            created_at=now,
+        )
+        for draft in drafts
+    ]
+    _sign(decisions)
+    insert(decisions)
+    _close(answers, authorization)
+    _record_audit(authorization, run, drafts, decisions)
+    outbox.interrupts_closed(thread=thread, answers=answers, actor=actor, now=now)
+    wakeups.wake_open_pages_on_commit(
+        thread.team_id,
+        thread.pk,
+        decided=[interrupt.pk for interrupt, _ in answers],
+        by=escape_invisible(actor.label),
+    )
+    return decisions
 
 
 def _check_drafts(authorization: Authorization, drafts: Sequence[DecisionDraft]) -> None:
     """Run each check over all drafts before the next check, so that the errors have one order."""
-    required_checks = CHECKS[authorization.entrance]
-    for check, function in _DRAFT_CHECKS:
-        if check in required_checks:
+    for check, function in _DRAFT_CHECKS.items():
+        if check in CHECKS[authorization.entrance]:
             for draft in drafts:
                 function(authorization, draft)
 
@@ -205,10 +210,6 @@ def _check_claim(authorization: Authorization, draft: DecisionDraft) -> None:
     check_not_claimed(holder=holder, actor=authorization.actor, now=authorization.now)
 
 
-def _check_time(authorization: Authorization, draft: DecisionDraft) -> None:
-    check_in_time(draft.state, draft.entry, authorization.now)
-
-
 def _check_view(authorization: Authorization, draft: DecisionDraft) -> None:
     is_required = Check.VIEW_REQUIRED in CHECKS[authorization.entrance]
     check_view(
@@ -216,10 +217,6 @@ def _check_view(authorization: Authorization, draft: DecisionDraft) -> None:
         shown=draft.interrupt.shown_digest,
         is_required=is_required or authorization.thread.team.requires_view_digest,
     )
-
-
-def _check_payload(_: Authorization, draft: DecisionDraft) -> None:
-    check_payload(draft.state, draft.entry)
 
 
 def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
@@ -243,16 +240,16 @@ def _check_bulk(authorization: Authorization, draft: DecisionDraft) -> None:
         check_bulk(candidate, may_see_secrets=may_see_secrets(authorization.actor))
 
 
-_DRAFT_CHECKS = (
-    (Check.REQUESTER, _check_requester),
-    (Check.CLAIM, _check_claim),
-    (Check.TIME, _check_time),
-    (Check.VIEW, _check_view),
-    (Check.BULK, _check_bulk),
-    (Check.PAYLOAD, _check_payload),
-    (Check.MASKS, _check_masks),
-    (Check.SEEN, _check_seen),
-)
+_DRAFT_CHECKS: dict[Check, Callable[[Authorization, DecisionDraft], None]] = {
+    Check.REQUESTER: _check_requester,
+    Check.CLAIM: _check_claim,
+    Check.TIME: lambda by, draft: check_in_time(draft.state, draft.entry, by.now),
+    Check.VIEW: _check_view,
+    Check.BULK: _check_bulk,
+    Check.PAYLOAD: lambda _, draft: check_payload(draft.state, draft.entry),
+    Check.MASKS: _check_masks,
+    Check.SEEN: _check_seen,
+}
 
 
 def _texts_of(call: ToolCall | None) -> Iterator[str]:
@@ -261,64 +258,16 @@ def _texts_of(call: ToolCall | None) -> Iterator[str]:
         yield from texts_in(json.loads(call.approved_args))
 
 
-def _store(
-    authorization: Authorization,
-    run: Run,
-    drafts: Sequence[DecisionDraft],
-    closed_as: InterruptStatus | None,
-) -> list[Decision]:
-    thread, actor, now = authorization.thread, authorization.actor, authorization.now
-    answered = [(draft.interrupt, draft.entry) for draft in drafts]
-    # Before edits change the arguments: the actor has unmasked the arguments as displayed.
-    unseen = {draft.interrupt.pk for draft in drafts if _is_unseen(authorization, draft)}
-    calls_before = apply_decisions(answered, now, by=actor.ident)
-    decisions = [
-        Decision(
-            interrupt=draft.interrupt,
-            status=draft.entry.status,
-            **_payload_columns(draft.entry.payload),
-            metadata=json.dumps(dict(draft.entry.metadata)) if draft.entry.metadata else None,
-            call_before=calls_before.get(draft.interrupt.pk),
-            view_digest=draft.view_digest,
-            entrance=authorization.entrance,
-            client_run_id=draft.client_run_id,
-            unseen=draft.interrupt.pk in unseen,
-            actor_kind=actor.kind,
-            actor_label=actor.label[:160],
-            user_id=actor.user_id,
-            api_key_id=actor.key_id,
-            created_at=now,
-        )
-        for draft in drafts
-    ]
-    _sign(decisions)
-    insert(decisions)
-    _close(answered, closed_as, actor, now)
-    _record_audit(authorization, run, drafts, decisions)
-    outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
-    wakeups.wake_open_pages_on_commit(
-        thread.team_id,
-        thread.pk,
-        decided=[interrupt.pk for interrupt, _ in answered],
-        by=escape_invisible(actor.label),
-    )
-    return decisions
-
-
-def _is_unseen(authorization: Authorization, draft: DecisionDraft) -> bool:
-    return draft.unseen and bool(_unseen(authorization, draft))
-
-
 def _payload_columns(payload: Any) -> dict[str, str | None]:
     if payload is None:
-        return {"payload": None, "payload_written": None}
+        return {"payload": None, "original_payload": None}
     try:
         text = canonical_json(payload)
     except ValueError as error:
         raise errors.InvalidPayload(
             TranslatableMessage("The answer cannot be stored as JSON: {error}.", error=error)
         ) from error
-    return {"payload": text, "payload_written": original_text(payload, text)}
+    return {"payload": text, "original_payload": original_text(payload, text)}
 
 
 def _sign(decisions: Sequence[Decision]) -> None:
@@ -332,20 +281,17 @@ def _sign(decisions: Sequence[Decision]) -> None:
 _INTERRUPTS = Move(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
 
 
-def _close(
-    answered: Sequence[tuple[Interrupt, ResumeEntry]],
-    closed_as: InterruptStatus | None,
-    actor: Actor,
-    now: datetime,
-) -> None:
-    for interrupt, entry in answered:
-        move_row(interrupt, closed_as or CLOSED_BY[entry.status])
+def _close(answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization) -> None:
+    has_expired, now = authorization.entrance is Entrance.EXPIRY, authorization.now
+    for interrupt, entry in answers:
+        closed = InterruptStatus.EXPIRED if has_expired else InterruptStatus(entry.status)
+        move_row(interrupt, closed)
         interrupt.closed_at = now
-    for status in {interrupt.status for interrupt, _ in answered}:
-        rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
-        columns = {"closed_at": now, "decided_by": actor.user_id}
+    for status in {interrupt.status for interrupt, _ in answers}:
+        rows = [interrupt.pk for interrupt, _ in answers if interrupt.status == status]
+        columns = {"closed_at": now, "decided_by": authorization.actor.user_id}
         _INTERRUPTS.execute(InterruptStatus(status), columns, ids=rows)
-    claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
+    claimed = [interrupt.pk for interrupt, _ in answers if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()
 
@@ -358,9 +304,9 @@ def _record_audit(
 ) -> None:
     audit_trail.record_all(
         audit_trail.build_entry(
-            action=f"interrupt.{draft.interrupt.status}",
-            actor=authorization.actor,
-            now=authorization.now,
+            f"interrupt.{draft.interrupt.status}",
+            authorization.actor,
+            authorization.now,
             thread=authorization.thread,
             run=run,
             interrupt=draft.interrupt,
@@ -397,15 +343,13 @@ def _replayed_decision(interrupt: Interrupt, entry: ResumeEntry, actor: Actor) -
 def _closed_error(interrupt: Interrupt, decision: Decision) -> errors.RequestRejected:
     if interrupt.status == InterruptStatus.EXPIRED:
         return errors.InterruptExpired(TranslatableMessage("This interrupt has expired."))
+    who = decision.actor_label
+    is_cancelled = interrupt.status == InterruptStatus.CANCELLED
     return errors.AlreadyDecided(
-        _already_decided_message(interrupt, decision.actor_label),
-        by=decision.actor_label,
+        TranslatableMessage("{who} already cancelled this.", who=who)
+        if is_cancelled
+        else TranslatableMessage("{who} already decided this.", who=who),
+        by=who,
         at=decision.created_at.isoformat(),
         closed_as=interrupt.status,
     )
-
-
-def _already_decided_message(interrupt: Interrupt, who: str) -> TranslatableMessage:
-    if interrupt.status == InterruptStatus.CANCELLED:
-        return TranslatableMessage("{who} already cancelled this.", who=who)
-    return TranslatableMessage("{who} already decided this.", who=who)

@@ -24,22 +24,22 @@ def expire_interrupts(*, thread_id: UUID) -> int:
     decisions once the set is complete. Safe to replay.
     """
     thread, now = lock_thread(thread_id)
-    overdue = list(
+    overdue_interrupts = list(
         Interrupt.objects.filter(
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run", "claim")
     )
     authorization = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
-    for run in {interrupt.run for interrupt in overdue}:
+    for run in {interrupt.run for interrupt in overdue_interrupts}:
         drafts = [
             DecisionDraft(
                 interrupt,
                 interrupt_state(interrupt, None),
                 ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),
             )
-            for interrupt in overdue
+            for interrupt in overdue_interrupts
             if interrupt.run == run
         ]
-        record_decisions(authorization, run=run, drafts=drafts, closed_as=InterruptStatus.EXPIRED)
+        record_decisions(authorization, run=run, drafts=drafts)
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
-    return len(overdue)
+    return len(overdue_interrupts)

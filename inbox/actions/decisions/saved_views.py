@@ -6,8 +6,8 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.models import SavedView
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_saved_view
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in, require, teams_of
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import InterruptFilter, check_view_name
@@ -117,7 +117,7 @@ def _record(action: str, view: SavedView, actor: Actor, team_id: UUID | None) ->
     audit_trail.record_all(
         [
             audit_trail.build_entry(
-                action=action, actor=actor, now=now, team_id=team, view=str(view.pk), name=view.name
+                action, actor, now, team_id=team, view=str(view.pk), name=view.name
             )
             for team in ([team_id] if team_id else teams_of(actor))
         ]

@@ -19,21 +19,22 @@ _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_b
 
 
 def apply_decisions(
-    answered: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
+    answers: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
     Apply answers to their tool calls; `tool_calls.start_calls` rejects any other arguments.
 
-    Returns the previous state of each call by interrupt, for `Decision.call_before`.
+    Returns the previous state of each call by interrupt, for `Decision.tool_call_before`.
     """
     # Two interrupts may be about one call; both must change the same object.
     calls: dict[UUID, ToolCall] = {}
     snapshots: dict[UUID, str] = {}
-    for interrupt, entry in answered:
+    for interrupt, entry in answers:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
             interrupt.tool_call = call
-            snapshots[interrupt.pk] = _snapshot(call)
+            columns = {name: getattr(call, name) for name in _FIELDS}
+            snapshots[interrupt.pk] = json.dumps(columns, default=datetime.isoformat)
             _apply(call, interrupt.reason, entry, now, by)
     save_calls(calls.values(), _FIELDS)
     return snapshots
@@ -55,7 +56,7 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
         .select_related("interrupt")
         .order_by("created_at", "pk")
     )
-    states_before = (decision.call_before for decision in decisions)
+    states_before = (decision.tool_call_before for decision in decisions)
     initial_state = next((state for state in states_before if state is not None), "{}")
     # Older rows have no `verdict` and no `decided_by`.
     columns = {"verdict": "", "decided_by": "", **json.loads(initial_state)}
@@ -73,24 +74,8 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
     call.save(update_fields=_FIELDS)
 
 
-def _snapshot(call: ToolCall) -> str:
-    settled_at = call.settled_at.isoformat() if call.settled_at else None
-    return json.dumps(
-        {
-            "state": call.state,
-            "edited_args": call.edited_args,
-            "result": call.result,
-            "settled_at": settled_at,
-            "verdict": call.verdict,
-            "decided_by": call.decided_by,
-        }
-    )
-
-
 def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: str) -> None:
-    """
-    Apply one answer to the call; a denial outweighs any approval.
-    """
+    """Apply one answer to the call; a denial outweighs any approval."""
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)

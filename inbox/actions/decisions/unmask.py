@@ -1,6 +1,8 @@
 """Unmasking values for one person, with an audit entry each time."""
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -36,24 +38,16 @@ def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     row = Interrupt.objects.select_related("tool_call").get(pk=interrupt_id)
     decision = Decision.objects.filter(interrupt=row, withdrawn_at=None).first()
-    masked_values = _part(masked_values_of_interrupt(row, decision), what)
+    parts = masked_values_of_interrupt(row, decision)
+    text = _unmask(parts, what, actor, now, thread=thread, interrupt=row, tool_call=row.tool_call)
     Unmasking.objects.get_or_create(
         interrupt=row,
         user_id=user_id,
         view_digest=row.shown_digest,
-        what=what,
+        value_set=what,
         defaults={"at": now},
     )
-    audit_trail.record(
-        action="audit.revealed",
-        actor=actor,
-        now=now,
-        thread=thread,
-        interrupt=row,
-        tool_call=row.tool_call,
-        **_audit_detail(what, masked_values),
-    )
-    return masked_values.text
+    return text
 
 
 @transaction.atomic(durable=True)
@@ -64,25 +58,18 @@ def unmask_tool_call(*, call_id: UUID, what: str, actor: Actor) -> str:
     call = ToolCall.objects.get(pk=call_id)
     started = AuditEntry.objects.filter(chain=thread.pk, tool_call=call, action="tool.started")
     entries = started.select_related("payload").order_by("seq")
-    masked_values = _part(masked_values_of_call(call, call.interrupts.all(), entries), what)
-    audit_trail.record(
-        action="audit.revealed",
-        actor=actor,
-        now=now,
-        thread=thread,
-        tool_call=call,
-        **_audit_detail(what, masked_values),
-    )
-    return masked_values.text
+    parts = masked_values_of_call(call, call.interrupts.all(), entries)
+    return _unmask(parts, what, actor, now, thread=thread, tool_call=call)
 
 
-def _part(parts: Mapping[str, MaskedValues], what: str) -> MaskedValues:
+def _unmask(
+    parts: Mapping[str, MaskedValues], what: str, actor: Actor, now: datetime, **rows: Any
+) -> str:
+    """Return the text of a part, and record its masked places; raises NotFound if it has none."""
     masked_values = parts.get(what)
     if masked_values is None or not masked_values.places:
         raise NotFound()
-    return masked_values
-
-
-def _audit_detail(what: str, masked_values: MaskedValues) -> dict[str, object]:
     places = [place[:_MAX_PLACE_CHARACTERS] for place in masked_values.places[:_MAX_PLACES]]
-    return {"what": what, "places": places, "count": len(masked_values.places)}
+    detail = {"what": what, "places": places, "count": len(masked_values.places)}
+    audit_trail.record("audit.revealed", actor, now, **rows, **detail)
+    return masked_values.text

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-from django.db import transaction
-
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
@@ -36,49 +34,44 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         InterruptExpired: the interrupt would be overdue.
     """
     with audit_rejected("withdraw", actor=actor, interrupt_id=interrupt_id):
-        return _withdraw(interrupt_id, actor)
-
-
-@transaction.atomic(durable=True)
-def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
-    thread, now = lock_thread(interrupts=interrupt_id)
-    require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
-    interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
-        pk=interrupt_id
-    )
-    decision = _own_decision(interrupt, actor)
-    if decision.withdrawn_at is not None:
+        thread, now = lock_thread(interrupts=interrupt_id)
+        require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
+        interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
+            pk=interrupt_id
+        )
+        decision = _own_decision(interrupt, actor)
+        if decision.withdrawn_at is not None:
+            return decision
+        run = interrupt.run
+        check_withdrawal(
+            is_resumed=hasattr(run, "resumed_by"),
+            resume_at=run.resume_at,
+            expires_at=interrupt.expires_at,
+            now=now,
+        )
+        decision.withdrawn_at, decision.signature = now, ""
+        decision.save(update_fields=["withdrawn_at", "signature"])
+        recompute_tool_call(interrupt)
+        move_row(interrupt, InterruptStatus.OPEN)
+        interrupt.closed_at = None
+        if interrupt.view_version > 1:  # the agent's address may have changed since
+            interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
+        interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])
+        if run.resume_at is not None:
+            run.resume_at = None
+            run.save(update_fields=["resume_at"])
+        audit_trail.record(
+            "decision.withdrawn",
+            actor,
+            now,
+            thread=thread,
+            run=run,
+            interrupt=interrupt,
+            decision=str(decision.pk),
+        )
+        outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
+        wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return decision
-    run = interrupt.run
-    check_withdrawal(
-        is_resumed=hasattr(run, "resumed_by"),
-        resume_at=run.resume_at,
-        expires_at=interrupt.expires_at,
-        now=now,
-    )
-    decision.withdrawn_at, decision.signature = now, ""
-    decision.save(update_fields=["withdrawn_at", "signature"])
-    recompute_tool_call(interrupt)
-    move_row(interrupt, InterruptStatus.OPEN)
-    interrupt.closed_at = None
-    if interrupt.view_version > 1:  # the agent's address may have changed since
-        interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
-    interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])
-    if run.resume_at is not None:
-        run.resume_at = None
-        run.save(update_fields=["resume_at"])
-    audit_trail.record(
-        action="decision.withdrawn",
-        actor=actor,
-        now=now,
-        thread=thread,
-        run=run,
-        interrupt=interrupt,
-        decision=str(decision.pk),
-    )
-    outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
-    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
-    return decision
 
 
 def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:

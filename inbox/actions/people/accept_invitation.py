@@ -4,21 +4,22 @@ from datetime import datetime
 
 from allauth.account.models import EmailAddress
 from django.contrib.auth.hashers import make_password
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.conflicts import retry_on_conflict
+from inbox.actions.people.members import add_membership
 from inbox.models import Invitation, Membership, Team, User
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_team, lock_teams
+from inbox.platform.clock import database_now
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, state_of
 from inbox.rules import errors
-from inbox.rules.people.access import Actor, ActorKind, Role
+from inbox.rules.people.access import SIGN_IN, Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState, check_is_open
 from inbox.rules.text.messages import TranslatableMessage
 
-_GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _MAX_NAME_CHARACTERS = 150
 
 
@@ -53,16 +54,12 @@ def join_with_new_account(*, token: str, username: str, full_name: str, password
         EmailTaken: there is an account with this address.
     """
     open_invitation(token)
-    username = User.normalize_username(username)
     # Hashing is slow; do it before taking the lock.
     hashed = make_password(password)
-    try:
-        return _join_as_new(token, username, full_name, hashed)
-    except IntegrityError:
-        # A concurrent request has taken the name or the address; the second try raises which.
-        return _join_as_new(token, username, full_name, hashed)
+    return _join_as_new(token, User.normalize_username(username), full_name, hashed)
 
 
+@retry_on_conflict
 @transaction.atomic(durable=True)
 def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User:
     row, now = _lock_invitation(token)
@@ -105,16 +102,7 @@ def join_by_provider(
         team = Team.objects.filter(slug=team_slug).first()
         if team is None:
             raise errors.NotFound()
-        Membership.objects.create(team=team, user=user, role=role)
-        audit_trail.record(
-            action="member.added",
-            actor=_GUARD,
-            now=now,
-            team_id=team.pk,
-            username=user.username,
-            role=role.value,
-            by=f"oidc:{provider_id}",
-        )
+        add_membership(team.pk, user, role, SIGN_IN, by=f"oidc:{provider_id}")
     return user
 
 
@@ -161,17 +149,14 @@ def _lock_invitation(token: str) -> tuple[Invitation, datetime]:
 def _accept(row: Invitation, user: User, actor: Actor, now: datetime) -> None:
     row.accepted_at = now
     row.save(update_fields=["accepted_at"])
-    Membership.objects.create(team=row.team, user=user, role=row.role)
-    for action, more in (
-        ("invitation.accepted", {"invitation": str(row.pk), "email": row.email}),
-        ("member.added", {}),
-    ):
-        audit_trail.record(
-            action=action,
-            actor=actor,
-            now=now,
-            team_id=row.team_id,
-            username=user.get_username(),
-            role=row.role,
-            **more,
-        )
+    audit_trail.record(
+        "invitation.accepted",
+        actor,
+        now,
+        team_id=row.team_id,
+        username=user.get_username(),
+        role=row.role,
+        invitation=str(row.pk),
+        email=row.email,
+    )
+    add_membership(row.team_id, user, row.role, actor)

@@ -1,44 +1,46 @@
-"""Changes of people's own accounts, audited in each of their teams."""
+"""Accounts of people, their sessions, and superusers."""
 
-from typing import Any, Literal
+from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
-from inbox.models.clock import database_now
-from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.models.locks import lock_superusers, lock_user
+from inbox.platform import clock
+from inbox.platform.clock import database_now
+from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
-from inbox.rules.errors import InvalidValue, NotFound
-from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules import errors
+from inbox.rules.people.access import SIGN_IN, Actor
 from inbox.rules.text.messages import TranslatableMessage
 
-_GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _MAX_NAME_CHARACTERS = 150
-AddressChange = Literal["added", "confirmed", "removed", "first"]
+#: django-axes reads attempts of the last quarter of an hour.
+ATTEMPTS_KEPT = timedelta(days=1)
+#: An address counts as known to a person for this long after a sign-in.
+SIGN_INS_KEPT = timedelta(days=90)
 
 
 @transaction.atomic(durable=True)
 def record_sign_in(*, actor: Actor) -> None:
-    _record(actor.user_id, "person.signed_in", actor, method=actor.method)
+    record_change(actor.user_id, "person.signed_in", actor, method=actor.method)
 
 
 @transaction.atomic(durable=True)
-def record_lockout(*, typed: str, address: str) -> None:
+def record_lockout(*, login: str, address: str) -> None:
     """Audit a lockout after too many sign-in attempts, if the name or e-mail is a user's."""
-    user = user_by_login(typed)
+    user = user_by_login(login)
     if user is not None:
-        _record(user.pk, "person.locked_out", _GUARD, username=user.username, address=address)
-
-
-@transaction.atomic
-def record_factor(*, user_id: int, kind: str, added: bool, actor: Actor) -> None:
-    """Audit, in the transaction of the change, that a factor was added or removed."""
-    _record(user_id, "factor.added" if added else "factor.removed", actor, factor=kind)
+        record_change(
+            user.pk, "person.locked_out", SIGN_IN, username=user.username, address=address
+        )
 
 
 @transaction.atomic(durable=True)
@@ -54,31 +56,26 @@ def reset_factors(*, username: str, actor: Actor) -> int:
     """
     user = user_by_login(username)
     if user is None:
-        raise NotFound(f"There is nobody called {username!r}.")
+        raise errors.NotFound(f"No user has the name or e-mail address {username!r}.")
     factors = Authenticator.objects.filter(user=user).order_by("pk")
     kinds = [factor.type for factor in factors]
     if kinds:
         factors.delete()
         ended = end_sessions(user.pk)
-        _record(
+        record_change(
             user.pk, "factors.reset", actor, username=user.username, factors=kinds, sessions=ended
         )
     return len(kinds)
 
 
-@transaction.atomic
-def record_address(*, user_id: int, email: str, change: AddressChange, actor: Actor) -> None:
-    """Audit, in the transaction of the change, a change of an e-mail address."""
-    _record(user_id, f"address.{change}", actor, email=email)
-
-
 @transaction.atomic(durable=True)
 def change_password(*, user: User, password: str, actor: Actor) -> None:
-    """Set a person's password, and end all their sessions except the actor's own."""
+    """Set a person's password, and end all their sessions except the actor's current one."""
     user.set_password(password)
     user.save(update_fields=["password"])
     end_sessions(user.pk, keep=actor.session_key)
-    _record(user.pk, "password.changed", actor, username=user.username)
+    action = "password.changed" if actor.user_id == user.pk else "password.set"
+    record_change(user.pk, action, actor, username=user.username)
 
 
 @transaction.atomic(durable=True)
@@ -93,7 +90,7 @@ def change_own_name(*, full_name: str, actor: Actor) -> None:
     """
     name = " ".join(full_name.split())
     if not 1 <= len(name) <= _MAX_NAME_CHARACTERS:
-        raise InvalidValue(
+        raise errors.InvalidValue(
             TranslatableMessage(
                 "A name must have 1 to {count} characters.", count=_MAX_NAME_CHARACTERS
             )
@@ -103,7 +100,7 @@ def change_own_name(*, full_name: str, actor: Actor) -> None:
         return
     user.first_name, _, user.last_name = name.partition(" ")
     user.save(update_fields=["first_name", "last_name"])
-    _record(user.pk, "person.renamed", actor, name=name)
+    record_change(user.pk, "person.renamed", actor, name=name)
 
 
 @transaction.atomic(durable=True)
@@ -116,29 +113,17 @@ def end_session(*, session_id: int, actor: Actor) -> None:
     """
     session = UserSession.objects.filter(pk=session_id, user_id=actor.user_id).first()
     if session is None:
-        raise NotFound()
+        raise errors.NotFound()
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
-    _record(actor.user_id, "session.ended", actor, address=session.ip, count=1)
+    record_change(actor.user_id, "session.ended", actor, address=session.ip, count=1)
 
 
 @transaction.atomic(durable=True)
 def end_other_sessions(*, actor: Actor) -> None:
     """End all of the actor's sessions except the current one."""
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
-        _record(actor.user_id, "session.ended", actor, count=count)
-
-
-def encrypt_seed(seed: str) -> str:
-    return encrypt(seed)
-
-
-def decrypt_seed(encrypted: str) -> str | None:
-    """Return the seed, or None if it was encrypted with another secret key."""
-    try:
-        return str(decrypt(encrypted))
-    except DecryptionFailed:
-        return None
+        record_change(actor.user_id, "session.ended", actor, count=count)
 
 
 def end_sessions(user_id: int, *, keep: str = "") -> int:
@@ -150,12 +135,100 @@ def end_sessions(user_id: int, *, keep: str = "") -> int:
     return count
 
 
-def _record(user_id: int | None, action: str, actor: Actor, **detail: Any) -> None:
+@transaction.atomic
+def record_change(user_id: int | None, action: str, actor: Actor, **detail: Any) -> None:
+    """
+    Audit a change of a person's account, in its transaction and in each of their teams.
+
+    The installation's chain has the changes of a person without a team, such as a superuser.
+    """
     now = database_now()
     memberships = Membership.objects.filter(user=user_id)
     teams: list[UUID | None] = list(memberships.values_list("team", flat=True))
-    # A person without a team, such as a superuser, is audited in the chain of the installation.
     audit_trail.record_all(
-        audit_trail.build_entry(action=action, actor=actor, now=now, team_id=team_id, **detail)
+        audit_trail.build_entry(action, actor, now, team_id=team_id, **detail)
         for team_id in teams or [None]
     )
+
+
+@transaction.atomic(durable=True)
+def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
+    """
+    Activate a person, or deactivate them and end all their sessions.
+
+    The last administrator of a team may be deactivated, as superusers administer every team. Safe
+    to replay: a call without effect writes no audit entry.
+
+    Raises:
+        Forbidden, NotFound.
+        LastAdmin: no active superuser would be left.
+    """
+    user = _lock_user(actor, pk=user_id)
+    if user.is_active is is_active:
+        return
+    if not is_active:
+        _check_other_superuser(user)
+        end_sessions(user.pk)
+    user.is_active = is_active
+    user.save(update_fields=["is_active"])
+    action = "person.activated" if is_active else "person.deactivated"
+    record_change(user.pk, action, actor, username=user.username)
+
+
+@transaction.atomic(durable=True)
+def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
+    """
+    Make a person a superuser, or end that. Safe to replay.
+
+    Raises:
+        Forbidden, NotFound, LastAdmin.
+    """
+    user = _lock_user(actor, username=username)
+    if user.is_superuser is is_superuser:
+        return
+    if not is_superuser:
+        _check_other_superuser(user)
+    user.is_superuser = user.is_staff = is_superuser
+    user.save(update_fields=["is_superuser", "is_staff"])
+    action = "superuser.added" if is_superuser else "superuser.removed"
+    record_change(user.pk, action, actor, username=user.username)
+
+
+def _lock_user(actor: Actor, **lookup: Any) -> User:
+    """
+    Lock and return a person.
+
+    All superusers are locked first, in one order, so that these actions wait for each other.
+    """
+    lock_superusers()
+    if not is_installation_admin(actor):
+        raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
+    user = lock_user(**lookup)
+    if user is None:
+        raise errors.NotFound()
+    return user
+
+
+def _check_other_superuser(user: User) -> None:
+    if not user.is_superuser or not user.is_active:
+        return
+    if not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
+        raise errors.LastAdmin(
+            TranslatableMessage(
+                "Signoff needs at least one superuser. Make someone else a superuser first."
+            )
+        )
+
+
+@transaction.atomic(durable=True)
+def delete_stale_rows() -> int:
+    """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
+    now = clock.now()
+    sessions = Session.objects.values("session_key")
+    stale_rows = (
+        AccessAttempt.objects.filter(attempt_time__lt=now - ATTEMPTS_KEPT),
+        AccessLog.objects.filter(attempt_time__lt=now - SIGN_INS_KEPT),
+        Session.objects.filter(expire_date__lt=now),
+        UserSession.objects.exclude(session_key__in=sessions),  # after the sessions themselves
+    )
+    return sum(rows.delete()[0] for rows in stale_rows)

@@ -55,9 +55,9 @@ def _write_refusal(key_id: UUID, at: datetime) -> None:
     key = ApiKey.objects.get(pk=key_id)
     actor = Actor(kind=ActorKind.KEY, label=f"key {key.name}", key_id=key.pk)
     audit_trail.record(
-        action="key.refused",
-        actor=actor,
-        now=at,
+        "key.refused",
+        actor,
+        at,
         team_id=key.team_id,
         key=str(key.pk),
         name=key.name,

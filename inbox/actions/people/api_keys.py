@@ -1,7 +1,8 @@
 """Creating, rotating and revoking API keys."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final
@@ -13,8 +14,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Agent, ApiKey
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_api_key
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules import errors
@@ -32,6 +33,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 KEY_PREFIX = "so_"
 _PREFIX_CHARACTERS = 9
+_TOKEN_COLUMNS = ("digest", "prefix", "former_digest", "former_until")
 
 
 class Unchanged(Enum):
@@ -65,64 +67,40 @@ def make_key(
         InvalidValue: with `problems` by field; also if the team has too many keys.
         MoreThanOwn: the key would have more permissions than the actor, or last longer.
     """
-    try:
-        return _make(
-            team_id=team_id,
+    idempotency = idempotency or IdempotencyKey()
+    with _audit_rejected(actor, team_id=team_id, name=name):
+        # Locked: concurrent requests must not exceed the limit.
+        lock_permitted_team(team_id, actor, Permission.ADMIN)
+        check_key(
             name=name,
             scopes=scopes,
-            actor=actor,
             days=days,
-            agent=agent,
-            idempotency=idempotency or IdempotencyKey(),
+            of_agent=bool(agent),
+            may_give=permissions_in(actor, team_id),
         )
-    except errors.MoreThanOwn as rejection:
-        _record_rejection(team_id, actor, rejection, name=name[:80])
-        raise
-
-
-@transaction.atomic(durable=True)
-def _make(
-    *,
-    team_id: UUID,
-    name: str,
-    scopes: Collection[Permission],
-    actor: Actor,
-    days: int | None,
-    agent: str,
-    idempotency: IdempotencyKey,
-) -> tuple[ApiKey, str]:
-    # Locked: concurrent requests must not exceed the limit.
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
-    check_key(
-        name=name,
-        scopes=scopes,
-        days=days,
-        of_agent=bool(agent),
-        may_give=permissions_in(actor, team_id),
-    )
-    now = database_now()
-    if earlier := existing_result(idempotency, actor=actor, now=now):
-        return ApiKey.objects.get(pk=earlier), ""
-    if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MAX_KEYS:
-        text = TranslatableMessage(
-            "A team can have at most {count} keys. Revoke one first.", count=MAX_KEYS
+        now = database_now()
+        if earlier := existing_result(idempotency, actor=actor, now=now):
+            return ApiKey.objects.get(pk=earlier), ""
+        if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MAX_KEYS:
+            text = TranslatableMessage(
+                "A team can have at most {count} keys. Revoke one first.", count=MAX_KEYS
+            )
+            raise errors.InvalidValue(text, problems={"team": [text]})
+        token = _new_token()
+        key = ApiKey.objects.create(
+            pk=idempotency.result_id,
+            team_id=team_id,
+            agent=_agent_of(team_id, agent),
+            name=name,
+            prefix=token[:_PREFIX_CHARACTERS],
+            digest=digest_token(token),
+            scopes=sorted(scopes),
+            created_by=actor.label[:160],
+            created_at=now,
+            expires_at=_end(actor, now, days),
         )
-        raise errors.InvalidValue(text, problems={"team": [text]})
-    token = _new_token()
-    key = ApiKey.objects.create(
-        pk=idempotency.result_id,
-        team_id=team_id,
-        agent=_agent_of(team_id, agent),
-        name=name,
-        prefix=token[:_PREFIX_CHARACTERS],
-        digest=digest_token(token),
-        scopes=sorted(scopes),
-        made_by=actor.label[:160],
-        created_at=now,
-        expires_at=_end(actor, now, days),
-    )
-    _record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
-    return key, token
+        _record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
+        return key, token
 
 
 def rotate_key(
@@ -142,51 +120,40 @@ def rotate_key(
         MoreThanOwn: the key has permissions that the actor does not have.
         KeyEnded.
     """
-    try:
-        return _rotate(key_id=key_id, actor=actor, overlap_hours=overlap_hours, days=days)
-    except errors.MoreThanOwn as rejection:
-        key = ApiKey.objects.get(pk=key_id)
-        _record_rejection(key.team_id, actor, rejection, key=str(key.pk), name=key.name)
-        raise
-
-
-@transaction.atomic(durable=True)
-def _rotate(
-    *, key_id: UUID, actor: Actor, overlap_hours: int, days: int | Unchanged | None
-) -> tuple[ApiKey, str]:
-    key, now = _own(key_id, actor)
-    check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
-    check_overlap(overlap_hours)
-    if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
-        raise errors.KeyEnded(
-            TranslatableMessage("This key has expired or was revoked. Create a new one.")
+    with _audit_rejected(actor, key_id=key_id):
+        key, now = _lock_key(key_id, actor)
+        check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
+        check_overlap(overlap_hours)
+        if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
+            raise errors.KeyEnded(
+                TranslatableMessage("This key has expired or was revoked. Create a new one.")
+            )
+        token = _new_token()
+        key.former_digest = key.digest if overlap_hours else None
+        key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+        key.digest, key.prefix = digest_token(token), token[:_PREFIX_CHARACTERS]
+        key.rotated_at = now
+        if days is not UNCHANGED:
+            check_key(
+                name=key.name,
+                scopes=key.permissions(),
+                days=days,
+                of_agent=key.agent_id is not None,
+                may_give=key.permissions(),
+            )
+            key.expires_at = _end(actor, now, days)
+        else:
+            check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
+        key.save(update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at"])
+        _record(
+            key,
+            "key.rotated",
+            actor,
+            now,
+            former_until=_text(key.former_until),
+            expires_at=_text(key.expires_at),
         )
-    token = _new_token()
-    key.former_digest = key.digest if overlap_hours else None
-    key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-    key.digest, key.prefix, key.rotated_at = digest_token(token), token[:_PREFIX_CHARACTERS], now
-    if days is not UNCHANGED:
-        check_key(
-            name=key.name,
-            scopes=key.permissions(),
-            days=days,
-            of_agent=key.agent_id is not None,
-            may_give=key.permissions(),
-        )
-        key.expires_at = _end(actor, now, days)
-    else:
-        check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
-    columns = ["digest", "prefix", "former_digest", "former_until", "rotated_at", "expires_at"]
-    key.save(update_fields=columns)
-    _record(
-        key,
-        "key.rotated",
-        actor,
-        now,
-        former_until=_text(key.former_until),
-        expires_at=_text(key.expires_at),
-    )
-    return key, token
+        return key, token
 
 
 @transaction.atomic(durable=True)
@@ -199,7 +166,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     Raises:
         NotFound, Forbidden.
     """
-    key, now = _own(key_id, actor)
+    key, now = _lock_key(key_id, actor)
     if key.revoked_at is None:
         key.revoked_at = now
         key.save(update_fields=["revoked_at"])
@@ -207,7 +174,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     return key
 
 
-def _own(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
+def _lock_key(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
     """Lock and return a key of a team that the actor administers."""
     key = lock_api_key(key_id)
     if key is None:
@@ -251,18 +218,25 @@ def _record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any
     about = {"key": str(key.pk), "name": key.name, "prefix": key.prefix}
     if key.agent is not None:
         about["agent"] = key.agent.slug
-    audit_trail.record(action=action, actor=actor, now=now, team_id=key.team_id, **about, **detail)
+    audit_trail.record(action, actor, now, team_id=key.team_id, **about, **detail)
 
 
-@transaction.atomic(durable=True)
-def _record_rejection(
-    team_id: UUID, actor: Actor, rejection: errors.MoreThanOwn, **about: str
-) -> None:
-    audit_trail.record(
-        action="key.refused",
-        actor=actor,
-        now=database_now(),
-        team_id=team_id,
-        beyond=rejection.detail["beyond"],
-        **about,
-    )
+@contextmanager
+def _audit_rejected(
+    actor: Actor, *, team_id: UUID | None = None, name: str = "", key_id: UUID | None = None
+) -> Iterator[None]:
+    """Run the block in a transaction; if it raises MoreThanOwn, audit that in another one."""
+    try:
+        with transaction.atomic(durable=True):
+            yield
+    except errors.MoreThanOwn as rejection:
+        about = {"name": name[:80]}
+        if key_id is not None:
+            key = ApiKey.objects.get(pk=key_id)
+            team_id, about = key.team_id, {"key": str(key.pk), "name": key.name}
+        beyond = rejection.detail["beyond"]
+        with transaction.atomic(durable=True):
+            audit_trail.record(
+                "key.refused", actor, database_now(), team_id=team_id, beyond=beyond, **about
+            )
+        raise

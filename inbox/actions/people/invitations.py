@@ -1,22 +1,25 @@
-"""Creating, resending and withdrawing invitations to a team."""
+"""Creating, sending, resending and withdrawing invitations to a team."""
 
 import secrets
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
+from django.utils.translation import gettext, gettext_noop
 from limits import parse
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
-from inbox.actions.people.invitation_mail import send_invitation
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
-from inbox.models.clock import database_now
 from inbox.platform import rate_limits
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.invitations import state_of
@@ -33,8 +36,23 @@ from inbox.rules.people.invitations import (
 )
 from inbox.rules.people.teams import check_role_given
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.text.safe_text import escape_invisible
 
 _RESENDS = parse("5/hour")
+log = structlog.get_logger(__name__)
+
+#: Without values that a user has entered.
+_SUBJECT: Final = gettext_noop("Invitation to a team in Signoff")
+_BODY: Final = gettext_noop(
+    "{who} invited you to the team {team} in Signoff, where people approve what AI "
+    "agents want to do.\n"
+    "\n"
+    "Open this link to join:\n"
+    "{link}\n"
+    "\n"
+    "The link works once and expires in {days} days. If you did not expect this, "
+    "ignore this mail."
+)
 
 
 def invite(
@@ -61,39 +79,32 @@ def invite(
             too many.
     """
     email, idempotency = email.strip().lower(), idempotency or IdempotencyKey()
-    row, token = _make(
-        team_id=team_id, email=email, role=role, actor=actor, idempotency=idempotency
-    )
-    return (row, "") if idempotency.is_replayed(row) else _deliver(row, token, site)
-
-
-@transaction.atomic(durable=True)
-def _make(
-    *, team_id: UUID, email: str, role: Role, actor: Actor, idempotency: IdempotencyKey
-) -> tuple[Invitation, str]:
-    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
-    check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
-    _check_address(email)
-    if earlier := existing_result(idempotency, actor=actor, now=now):
-        return Invitation.objects.get(pk=earlier), ""
-    open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
-    if open_invitations.filter(email=email).exists():
-        text = TranslatableMessage("This address already has an invitation. Send that one again.")
-        raise errors.InvalidValue(text, problems={"email": [text]})
-    check_room(open_invitations.count())
-    token = secrets.token_urlsafe(32)
-    row = Invitation(
-        pk=idempotency.result_id,
-        team=team,
-        email=email,
-        role=role,
-        invited_by=actor.label[:160],
-        created_at=now,
-    )
-    _give_link(row, token, now)
-    row.save(force_insert=True)
-    _record(row, "invitation.sent", actor, now)
-    return row, token
+    with transaction.atomic(durable=True):
+        team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+        check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
+        _check_address(email)
+        if earlier := existing_result(idempotency, actor=actor, now=now):
+            return Invitation.objects.get(pk=earlier), ""
+        open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
+        if open_invitations.filter(email=email).exists():
+            text = TranslatableMessage(
+                "This address already has an invitation. Send that one again."
+            )
+            raise errors.InvalidValue(text, problems={"email": [text]})
+        check_room(open_invitations.count())
+        token = secrets.token_urlsafe(32)
+        row = Invitation(
+            pk=idempotency.result_id,
+            team=team,
+            email=email,
+            role=role,
+            invited_by=actor.label[:160],
+            created_at=now,
+        )
+        _give_link(row, token, now)
+        row.save(force_insert=True)
+        _record(row, "invitation.sent", actor, now)
+    return _deliver(row, token, site)
 
 
 def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[Invitation, str]:
@@ -106,22 +117,17 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         NotFound, Forbidden, MoreThanOwn, InvitationEnded.
         RateLimited: it was sent again five times within the hour.
     """
-    row, token = _renew(invitation_id=invitation_id, actor=actor)
+    with transaction.atomic(durable=True):
+        row, now = _lock_invitation(invitation_id, actor)
+        may_give = permissions_in(actor, row.team_id)
+        check_role_given(role=Role(row.role), before=None, may_give=may_give)
+        check_can_be_sent(state_of(row, now))
+        _check_resends(invitation_id)
+        token = secrets.token_urlsafe(32)
+        _give_link(row, token, now)
+        row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
+        _record(row, "invitation.resent", actor, now)
     return _deliver(row, token, site)
-
-
-@transaction.atomic(durable=True)
-def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
-    row, now = _own(invitation_id, actor)
-    may_give = permissions_in(actor, row.team_id)
-    check_role_given(role=Role(row.role), before=None, may_give=may_give)
-    check_can_be_sent(state_of(row, now))
-    _check_resends(invitation_id)
-    token = secrets.token_urlsafe(32)
-    _give_link(row, token, now)
-    row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
-    _record(row, "invitation.resent", actor, now)
-    return row, token
 
 
 def _check_resends(invitation_id: UUID) -> None:
@@ -145,7 +151,7 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
         NotFound, Forbidden.
         InvitationEnded: somebody has accepted it.
     """
-    row, now = _own(invitation_id, actor)
+    row, now = _lock_invitation(invitation_id, actor)
     if row.withdrawn_at is not None:
         return
     if row.accepted_at is not None:
@@ -171,7 +177,7 @@ def _give_link(row: Invitation, token: str, now: datetime) -> None:
     row.mail = MailState.SENDING if settings.SENDS_MAIL else MailState.NONE
 
 
-def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
+def _lock_invitation(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
     """Return an invitation under the lock of its team, which the actor must administer."""
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:
@@ -183,10 +189,9 @@ def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
 def _check_address(email: str) -> None:
     try:
         validate_email(email)
+        is_valid = len(email) <= MAX_EMAIL_CHARACTERS
     except ValidationError:
         is_valid = False
-    else:
-        is_valid = len(email) <= MAX_EMAIL_CHARACTERS
     if not is_valid:
         text = TranslatableMessage("Enter a valid e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})
@@ -194,11 +199,35 @@ def _check_address(email: str) -> None:
 
 def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
     audit_trail.record(
-        action=action,
-        actor=actor,
-        now=now,
+        action,
+        actor,
+        now,
         team_id=row.team_id,
         invitation=str(row.pk),
         email=row.email,
         role=row.role,
     )
+
+
+def send_invitation(invitation: Invitation, link: str) -> MailState:
+    """Send the link in the language of the current request; return whether that worked."""
+    body = gettext(_BODY).format(
+        who=_line(invitation.invited_by),
+        team=_line(invitation.team.name),
+        link=link,
+        days=INVITATION_LIFETIME.days,
+    )
+    message = EmailMessage(gettext(_SUBJECT), body, to=[invitation.email])
+    try:
+        message.send()
+    except (OSError, ValueError) as error:  # smtplib's errors are the former, Django's the latter
+        log.warning(
+            "invitation not sent", invitation=str(invitation.pk), error=type(error).__name__
+        )
+        return MailState.FAILED
+    return MailState.SENT
+
+
+def _line(text: str) -> str:
+    """Return a name on one line, so that it cannot imitate a paragraph of the mail."""
+    return escape_invisible(" ".join(text.split()))

@@ -7,16 +7,11 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import Membership, Team
-from inbox.models.clock import database_now
+from inbox.models import Membership, Team, User
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
-from inbox.rules.people.access import (
-    Actor,
-    ActorKind,
-    Permission,
-    Role,
-)
+from inbox.rules.people.access import Actor, ActorKind, Permission, Role
 from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
@@ -50,11 +45,16 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
 def _make_team(slug: str, name: str, actor: Actor) -> Team:
     team = Team.objects.create(slug=slug, name=name)
     now = database_now()
-    audit_trail.record(action="team.created", actor=actor, now=now, team_id=team.pk)
+    audit_trail.record("team.created", actor, now, team_id=team.pk)
     if actor.kind is ActorKind.HUMAN and actor.user_id is not None:
-        row = Membership.objects.create(team=team, user_id=actor.user_id, role=Role.ADMIN)
-        _record(row, "member.added", actor, role=row.role)
+        add_membership(team.pk, User.objects.get(pk=actor.user_id), Role.ADMIN, actor)
     return team
+
+
+def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail: str) -> None:
+    """Make a person a member of a team, in the transaction of the caller."""
+    row = Membership.objects.create(team_id=team_id, user=user, role=role)
+    _record(row, "member.added", actor, role=role, **detail)
 
 
 #: Settings with an audit action of their own: the action, and the name of its detail.
@@ -67,7 +67,7 @@ _AUDIT_ACTIONS = {
 @transaction.atomic(durable=True)
 def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
     """
-    Change a team's name, or any of `inbox.rules.people.team_settings.SETTINGS`.
+    Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
     None leaves a value as it is. New periods do not apply to open interrupts or to runs whose grace
     period has begun. Safe to replay: a change without effect writes no audit entry.
@@ -80,14 +80,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     changes = {key: value for key, value in settings.items() if value is not None}
     check_settings(changes)
     if name is not None and name != team.name:
-        audit_trail.record(
-            action="team.renamed",
-            actor=actor,
-            now=now,
-            team_id=team.pk,
-            before=team.name,
-            name=name,
-        )
+        audit_trail.record("team.renamed", actor, now, team_id=team.pk, before=team.name, name=name)
         team.name = name
         team.save(update_fields=["name"])
     for setting, value in changes.items():
@@ -95,9 +88,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
         if value != before:
             action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
             detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
-            audit_trail.record(
-                action=action, actor=actor, now=now, team_id=team.pk, **detail, **{label: value}
-            )
+            audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
             setattr(team, setting, value)
             team.save(update_fields=[setting])
     return team
@@ -160,9 +151,9 @@ def _other_admins(row: Membership) -> int:
 
 def _record(row: Membership, action: str, actor: Actor, **detail: Any) -> None:
     audit_trail.record(
-        action=action,
-        actor=actor,
-        now=database_now(),
+        action,
+        actor,
+        database_now(),
         team_id=row.team_id,
         username=row.user.get_username(),
         **detail,

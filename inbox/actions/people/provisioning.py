@@ -3,9 +3,10 @@
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.people.accounts import end_sessions
-from inbox.models import Agent, Membership, Team, User
-from inbox.models.clock import database_now
+from inbox.actions.people.accounts import change_password
+from inbox.actions.people.members import add_membership
+from inbox.models import Agent, Team, User
+from inbox.platform.clock import database_now
 from inbox.rules.errors import AddressTaken, UsernameTaken
 from inbox.rules.people.access import Actor, Role
 
@@ -15,7 +16,7 @@ def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
     """Create a team, or return the one that has this slug."""
     team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
     if created:
-        audit_trail.record(action="team.created", actor=actor, now=database_now(), team_id=team.pk)
+        audit_trail.record("team.created", actor, database_now(), team_id=team.pk)
     return team
 
 
@@ -42,7 +43,7 @@ def ensure_agent(
     if agent.team_id != team.pk:
         raise AddressTaken(f"Another team has an agent {slug!r}; choose another address.")
     if created:
-        audit_trail.record(action="agent.added", actor=actor, now=now, team_id=team.pk, agent=slug)
+        audit_trail.record("agent.added", actor, now, team_id=team.pk, agent=slug)
     return agent
 
 
@@ -60,29 +61,10 @@ def add_member(
         raise UsernameTaken(f"There is a user {username!r} already.")
     first, _, last = full_name.partition(" ")
     user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
-    Membership.objects.create(team=team, user=user, role=role)
-    audit_trail.record(
-        action="member.added",
-        actor=actor,
-        now=database_now(),
-        team_id=team.pk,
-        username=username,
-        role=role.value,
-    )
+    add_membership(team.pk, user, role, actor)
     return user
 
 
-@transaction.atomic(durable=True)
 def set_password(*, username: str, password: str, actor: Actor) -> None:
     """Set a user's password, and end all their sessions."""
-    user = User.objects.get(username=username)
-    user.set_password(password)
-    user.save(update_fields=["password"])
-    end_sessions(user.pk)
-    now = database_now()
-    audit_trail.record_all(
-        audit_trail.build_entry(
-            action="password.set", actor=actor, now=now, team_id=team_id, username=username
-        )
-        for team_id in user.memberships.values_list("team", flat=True)
-    )
+    change_password(user=User.objects.get(username=username), password=password, actor=actor)

@@ -5,7 +5,6 @@ from datetime import datetime
 from uuid import UUID
 
 from ag_ui.core import RunFinishedCancelledOutcome, RunFinishedEvent
-from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
@@ -42,29 +41,24 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
         RunEnded: the run ended in another way, or all its interrupts were answered.
     """
     with audit_rejected("cancel", actor=actor, run_id=run_id):
-        return _cancel(run_id, actor, entrance)
-
-
-@transaction.atomic(durable=True)
-def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
-    thread, now = lock_thread(runs=run_id)
-    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
-    run = Run.objects.get(pk=run_id)
-    if run.status == RunStatus.CANCELLED:
+        thread, now = lock_thread(runs=run_id)
+        require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+        run = Run.objects.get(pk=run_id)
+        if run.status == RunStatus.CANCELLED:
+            return run
+        if run.status == RunStatus.INTERRUPTED:
+            return _cancel_interrupts(thread, run, now, actor, entrance)
+        if run.status not in ACTIVE_RUN_STATUSES:
+            raise errors.RunEnded(_HAS_ENDED)
+        terminal = RunFinishedEvent(
+            thread_id=thread.external_id,
+            run_id=run.external_id,
+            outcome=RunFinishedCancelledOutcome(type="cancelled"),
+        )
+        close_run(thread=thread, run=run, terminal=terminal, now=now)
+        audit_trail.record("run.cancelled", actor, now, thread=thread, run=run)
+        wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return run
-    if run.status == RunStatus.INTERRUPTED:
-        return _cancel_interrupts(thread, run, now, actor, entrance)
-    if run.status not in ACTIVE_RUN_STATUSES:
-        raise errors.RunEnded(_HAS_ENDED)
-    finished = RunFinishedEvent(
-        thread_id=thread.external_id,
-        run_id=run.external_id,
-        outcome=RunFinishedCancelledOutcome(type="cancelled"),
-    )
-    close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
-    audit_trail.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
-    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
-    return run
 
 
 def _cancel_interrupts(

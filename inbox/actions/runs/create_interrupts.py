@@ -12,8 +12,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
-from inbox.models.interrupts import NEVER
 from inbox.models.moves import move_rows
+from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select, insert
 from inbox.rules import errors
 from inbox.rules.decisions.consent import (
@@ -25,7 +25,7 @@ from inbox.rules.decisions.consent import (
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
-from inbox.rules.runs.proposals import Proposal, proposal_of
+from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.schema.secrets import NAMES, Secrets
 
@@ -92,9 +92,9 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     insert(rows)
     audit_trail.record_all(
         audit_trail.build_entry(
-            action="interrupt.opened",
-            actor=agent_actor(thread.agent_id),
-            now=now,
+            "interrupt.opened",
+            agent_actor(thread.agent_id),
+            now,
             thread=thread,
             run=run,
             interrupt=row,
@@ -124,7 +124,15 @@ def _interrupt(
     expires_at = parse_expiry(interrupt.expires_at) if interrupt.expires_at else None
     args = json.loads(call.approved_args) if call else None
     proposal = proposal_of(body) if call is None else None
-    tool = call.name if call else _proposed_tool(proposal)
+    tool = call.name if call else ""
+    if proposal is not None and proposal.is_call:
+        tool = proposal.name[:MAX_TOOL_NAME_CHARACTERS]
+    # Only approvals are similar to each other.
+    similarity = ""
+    if tool and interrupt.reason == Reason.TOOL_CALL:
+        similarity = similarity_key(
+            agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
+        )
     message = interrupt.message or ""
     # Masked: neither a heading nor a search may reveal a secret.
     masked_args = Secrets(interrupt.response_schema, at="editedArgs").masked(args)
@@ -149,7 +157,7 @@ def _interrupt(
         title=title,
         message=" ".join(message.split())[:MAX_HEADING_CHARACTERS],
         tool=tool,
-        shape=_similarity_key(thread, interrupt, tool, args),
+        similarity_key=similarity,
         search_text=search_text_of(title, message, tool, args=masked_args),
         # Not canonical: the agent's order of members is the order of the form's fields.
         body=json.dumps(body, ensure_ascii=False),
@@ -177,17 +185,3 @@ def _agent_body(interrupt: WireInterrupt) -> dict[str, Any]:
         if isinstance(signoff, dict) and "present" in signoff:
             metadata[SIGNOFF] = {"present": signoff["present"]}
     return body
-
-
-def _proposed_tool(proposal: Proposal | None) -> str:
-    """Return the tool that an interrupt without a tool call proposes to call; "" if none."""
-    return proposal.name[:MAX_TOOL_NAME_CHARACTERS] if proposal and proposal.is_call else ""
-
-
-def _similarity_key(thread: Thread, interrupt: WireInterrupt, tool: str, args: Any) -> str:
-    """Return the key of similar approvals; "" for other interrupts, which are never similar."""
-    if not tool or interrupt.reason != Reason.TOOL_CALL:
-        return ""
-    return similarity_key(
-        agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
-    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from inbox.models import DeliveredOutcome, Run
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.people.access import Actor, actor_key
 
 

@@ -9,7 +9,7 @@ from ag_ui.core import BaseEvent
 from agents.agui import wire
 from inbox import wakeups
 from inbox.models import Event, Run, Thread
-from inbox.models.statements import insert, save_fields
+from inbox.models.statements import insert_values, save_fields
 
 
 class Frame(NamedTuple):
@@ -40,19 +40,20 @@ def append_frames(
     if not frames:
         return
     first = thread.next_seq
-    insert(
+    insert_values(
+        Event,
         [
-            Event(
-                thread_id=thread.pk,
-                run_id=run.pk,
-                seq=first + offset,
-                type=frame.type,
-                body=frame.body,
-                from_agent=frame.from_agent,
-                at=now,
-            )
+            {
+                "thread_id": thread.pk,
+                "run_id": run.pk,
+                "seq": first + offset,
+                "type": frame.type,
+                "body": frame.body,
+                "from_agent": frame.from_agent,
+                "at": now,
+            }
             for offset, frame in enumerate(frames)
-        ]
+        ],
     )
     thread.next_seq = first + len(frames)
     thread.updated_at = now

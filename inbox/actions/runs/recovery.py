@@ -5,15 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from ag_ui.core import (
-    BaseEvent,
-    RunErrorEvent,
-    RunFinishedEvent,
-    RunFinishedInterruptOutcome,
-)
-from ag_ui.core import (
-    Interrupt as WireInterrupt,
-)
+from ag_ui.core import Interrupt as WireInterrupt
+from ag_ui.core import RunFinishedEvent, RunFinishedInterruptOutcome
 from django.db import transaction
 
 from inbox import wakeups
@@ -21,7 +14,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.run_lease import RunLease, lock_and_renew
-from inbox.actions.runs.run_termination import close_run
+from inbox.actions.runs.run_termination import close_run, run_error
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
 from inbox.models.moves import move_row
@@ -43,16 +36,16 @@ DOUBT_SCHEMA = {
     "oneOf": [
         _outcome(
             "happened",
-            "It happened, with this result",
+            "It took effect, with this result",
             result={
                 "title": "Result",
-                "description": "What the tool answered, letter for letter",
+                "description": "The result exactly as the tool returned it",
                 "type": "string",
                 "maxLength": 100_000,
             },
         ),
-        _outcome("did_not_happen", "It did not happen: run it"),
-        _outcome("stop", "Stop"),
+        _outcome("did_not_happen", "It did not take effect; run it now"),
+        _outcome("stop", "Do not run it; continue without a result"),
     ],
 }
 
@@ -70,19 +63,18 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
-    doubtful = list(calls.calls_in_flight(thread))
-    if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
-        _fail_lost_run(thread, run, now)
-    elif doubtful:
-        interrupt_about_calls(
-            thread, run, doubtful, now, "The worker died while {tool} was running. Did it happen?"
-        )
+    calls_in_doubt = list(calls.calls_in_flight(thread))
+    if not restartable or (run.attempt >= MAX_ATTEMPTS and not calls_in_doubt):
+        close_run(thread=thread, run=run, terminal=run_error("WORKER_LOST"), now=now)
+    elif calls_in_doubt:
+        message = "The worker stopped while {tool} was running. Did the call take effect?"
+        interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, calls_in_doubt, message))
     else:
         _queue_again(run, now)
     audit_trail.record(
-        action="run.recovered",
-        actor=SWEEPER,
-        now=now,
+        "run.recovered",
+        SWEEPER,
+        now,
         thread=thread,
         run=run,
         status=run.status,
@@ -103,17 +95,16 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
         LeaseLost: the run was ended or taken over.
     """
     thread, now = lock_and_renew(lease)
-    doubtful = list(calls.calls_in_flight(thread))
-    if not doubtful:
+    calls_in_doubt = list(calls.calls_in_flight(thread))
+    if not calls_in_doubt:
         return False
     run = Run.objects.get(pk=lease.run_id)
-    interrupt_about_calls(
-        thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
-    )
+    message = "The agent failed while {tool} was running. Did the call take effect?"
+    interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, calls_in_doubt, message))
     audit_trail.record(
-        action="run.interrupted",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        "run.interrupted",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),
@@ -123,38 +114,32 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
     return True
 
 
+@transaction.atomic(durable=True)
+def release_run(*, lease: RunLease) -> bool:
+    """
+    Return the run to the queue when its worker shuts down; return whether that was possible.
+
+    The attempt does not count. Refused while a `once` call is in flight: the worker finishes it, or
+    loses its lease and a person is asked.
+    """
+    thread, now = lock_thread(lease.thread_id)
+    in_flight = calls.calls_in_flight(thread).exists()
+    run = Run.objects.filter(pk=lease.run_id, fence=lease.fence, status=RunStatus.RUNNING).first()
+    if in_flight or run is None:
+        return False
+    # At least 1: the next claim increments it, and must not look like a first attempt.
+    run.attempt = max(run.attempt - 1, 1)
+    _queue_again(run, now)
+    return True
+
+
 def _queue_again(run: Run, now: datetime) -> None:
     move_row(run, RunStatus.QUEUED)
     run.fence += 1
     run.lease_until = None
     run.queued_at = now
-    run.save(update_fields=["status", "fence", "lease_until", "queued_at"])
+    run.save(update_fields=["status", "fence", "attempt", "lease_until", "queued_at"])
     wakeups.wake_workers_on_commit(run.pk)
-
-
-def _fail_lost_run(thread: Thread, run: Run, now: datetime) -> None:
-    error: BaseEvent = RunErrorEvent(
-        message="The worker was lost and the run cannot be continued.", code="WORKER_LOST"
-    )
-    close_run(
-        thread=thread,
-        run=run,
-        status=RunStatus.FAILED,
-        terminal=error,
-        now=now,
-        error_code="WORKER_LOST",
-    )
-
-
-def interrupt_about_calls(
-    thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime, message: str
-) -> None:
-    """
-    End the run with an interrupt about each of these calls.
-
-    The caller holds the lock; `message` contains the placeholder `{tool}`.
-    """
-    interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, doubtful, message))
 
 
 def interrupt_run(
@@ -181,25 +166,24 @@ def interrupt_run(
     for row, (original, _) in zip(rows, repeats, strict=False):
         row.repeats_id = original.pk
     wire_interrupts = [WireInterrupt.model_validate(wire_interrupt(row)) for row in rows]
-    finished = RunFinishedEvent(
+    terminal = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
         outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=wire_interrupts),
     )
-    close_run(thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now)
+    close_run(thread=thread, run=run, terminal=terminal, now=now)
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
 
 
 def doubt_interrupts(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
     """Return an interrupt about each call; `message` contains the placeholder `{tool}`."""
-    return [_doubt_interrupt(run, call, message.format(tool=call.name)) for call in calls]
-
-
-def _doubt_interrupt(run: Run, call: ToolCall, message: str) -> WireInterrupt:
-    return WireInterrupt(
-        id=f"{run.pk}-doubt-{call.pk}",
-        reason=Reason.OUTCOME_UNKNOWN,
-        message=message,
-        tool_call_id=call.tool_call_id,
-        response_schema=DOUBT_SCHEMA,
-    )
+    return [
+        WireInterrupt(
+            id=f"{run.pk}-doubt-{call.pk}",
+            reason=Reason.OUTCOME_UNKNOWN,
+            message=message.format(tool=call.name),
+            tool_call_id=call.tool_call_id,
+            response_schema=DOUBT_SCHEMA,
+        )
+        for call in calls
+    ]

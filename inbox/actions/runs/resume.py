@@ -4,12 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
+
+from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.runs.run_lease import append_run_started, take_lease
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.models.locks import lock_thread
 from inbox.models.statements import insert
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
@@ -37,6 +41,27 @@ def queue_resume_if_complete(
         run.save(update_fields=["resume_at"])
         return None
     return queue_resume(thread=thread, run=run, now=now, started_by=started_by)
+
+
+@transaction.atomic(durable=True)
+def resume_if_due(*, run_id: UUID) -> Run | None:
+    """
+    Queue the resume of an interrupted run whose grace period is over; return None if none is due.
+
+    Happens exactly once: queueing the resume clears `resume_at`, and so does a withdrawal.
+    """
+    thread, now = lock_thread(runs=run_id)
+    run = Run.objects.get(pk=run_id)
+    if run.resume_at is None or run.resume_at > now:
+        return None
+    decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+    last_decision = decisions.order_by("created_at", "pk").last()
+    return queue_resume(
+        thread=thread,
+        run=run,
+        now=now,
+        started_by=last_decision.actor_label if last_decision else "",
+    )
 
 
 def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) -> Run | None:
@@ -77,11 +102,13 @@ def queue_run(
     resumes: Run | None = None,
     entries: Sequence[ResumeEntry] = (),
     columns: Mapping[str, Any] | None = None,
+    claim: bool = False,
 ) -> Run:
     """
     Store a queued run, and wake the workers; the row itself is the message to them.
 
     A resume keeps the requester of the run that it resumes; other runs set theirs in `columns`.
+    With `claim` the run is claimed at once by this process, which has to drive it.
     """
     requester = requester_columns(resumes) if resumes else {}
     run = Run(
@@ -97,21 +124,26 @@ def queue_run(
         started_by=started_by[:160],
         **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
+    if claim:
+        take_lease(run, now)
     insert([run])
     if resumes is not None:
         if resumes.resume_at is not None:
             resumes.resume_at = None
             resumes.save(update_fields=["resume_at"])
         audit_trail.record(
-            action="resume.queued",
-            actor=ENGINE,
-            now=now,
+            "resume.queued",
+            ENGINE,
+            now,
             thread=thread,
             run=run,
             resumes=str(resumes.pk),
             started_by=started_by[:160],
         )
-    wakeups.wake_workers_on_commit(run.pk)
+    if claim:
+        append_run_started(thread=thread, run=run, now=now)
+    else:
+        wakeups.wake_workers_on_commit(run.pk)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
 

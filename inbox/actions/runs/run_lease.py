@@ -90,21 +90,32 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     run = _RUN_TO_CLAIM.first(pk=run_id)
     if run is None or run.status != RunStatus.QUEUED:
         return None
-    first_attempt = run.attempt == 0
+    take_lease(run, now)
+    save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
+    if run.attempt == 1:
+        append_run_started(thread=thread, run=run, now=now)
+    return run, RunLease(run.pk, thread.pk, run.fence)
+
+
+def take_lease(run: Run, now: datetime) -> None:
+    """Claim a queued run of a locked thread; the caller stores the row."""
     move_row(run, RunStatus.RUNNING)
     run.fence += 1
     run.attempt += 1
     run.lease_until = now + LEASE
     run.started_at = run.started_at or now
-    save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
-    if first_attempt:
-        started = wire.run_started(
-            thread.external_id, run.external_id, run.parent_external_id or None
-        )
-        event_log.append_frames(
-            thread=thread, run=run, frames=[event_log.encode_frame(started)], now=now
-        )
-    return run, RunLease(run.pk, thread.pk, run.fence)
+
+
+def lease_of(run: Run) -> RunLease | None:
+    """Return the lease of a run that was just claimed, or None if it is queued."""
+    if run.status != RunStatus.RUNNING:
+        return None
+    return RunLease(run.pk, run.thread_id, run.fence)
+
+
+def append_run_started(*, thread: Thread, run: Run, now: datetime) -> None:
+    event = wire.run_started(thread.external_id, run.external_id, run.parent_external_id or None)
+    event_log.append_frames(thread=thread, run=run, frames=[event_log.encode_frame(event)], now=now)
 
 
 @transaction.atomic(durable=True)
@@ -247,9 +258,9 @@ def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = N
 
 def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: datetime) -> None:
     audit_trail.record(
-        action=f"run.{status}",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        f"run.{status}",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.RUNNING, status),

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from ag_ui.core import BaseEvent, RunErrorEvent
+from ag_ui.core import BaseEvent, RunErrorEvent, RunFinishedEvent
 
 from agents.agui import wire
 from agents.agui.sequence import Sequence
@@ -18,22 +18,26 @@ from inbox.rules import errors
 from inbox.rules.people.access import ENGINE
 from inbox.rules.runs.states import RunStatus
 
+#: The status of a run by the type of its outcome in RUN_FINISHED.
+STATUS_BY_OUTCOME = {
+    "success": RunStatus.SUCCEEDED,
+    "interrupt": RunStatus.INTERRUPTED,
+    "cancelled": RunStatus.CANCELLED,
+}
+
+
+def run_error(code: str) -> RunErrorEvent:
+    """Return the event that tells clients of an error, without its details."""
+    return RunErrorEvent(message=errors.PUBLIC_MESSAGES[code], code=code)
+
 
 def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:
     """Fail a queued run that no worker may drive; the caller holds the lock."""
-    terminal = RunErrorEvent(message=errors.PUBLIC_MESSAGES[failure.code], code=failure.code)
-    close_run(
-        thread=thread,
-        run=run,
-        status=RunStatus.FAILED,
-        terminal=terminal,
-        now=now,
-        error_code=failure.code,
-    )
+    close_run(thread=thread, run=run, terminal=run_error(failure.code), now=now)
     audit_trail.record(
-        action="run.failed",
-        actor=ENGINE,
-        now=now,
+        "run.failed",
+        ENGINE,
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.QUEUED, RunStatus.FAILED),
@@ -44,13 +48,7 @@ def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datet
 
 
 def close_run(
-    *,
-    thread: Thread,
-    run: Run,
-    status: RunStatus,
-    terminal: BaseEvent,
-    now: datetime,
-    error_code: str = "",
+    *, thread: Thread, run: Run, terminal: RunErrorEvent | RunFinishedEvent, now: datetime
 ) -> None:
     """
     End a run from outside its worker; the caller holds the lock.
@@ -58,6 +56,11 @@ def close_run(
     Open messages, steps and tool calls are closed first, so that the stream is valid AG-UI. The
     fence is incremented, so that a worker that still drives the run can write nothing more.
     """
+    status, error_code = RunStatus.FAILED, ""
+    if isinstance(terminal, RunErrorEvent):
+        error_code = terminal.code or ""
+    elif terminal.outcome is not None:
+        status = STATUS_BY_OUTCOME[terminal.outcome.type]
     events = [event for event, _ in committed_events(run)]
     sequence, conversation = Sequence(), conversation_before(run, thread)
     opening: list[BaseEvent] = []

@@ -8,29 +8,18 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import (
-    count_rejection,
-    is_recorded,
-    rejection_detail,
-)
-from inbox.actions.decisions.decide import (
-    Authorization,
-    DecisionDraft,
-    authorize,
-    record_decisions,
-)
-from inbox.actions.idempotency import idempotency_digest
-from inbox.actions.runs.resume import (
-    input_without_conversation,
-    queue_run,
-)
+from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
+from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
+from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.runs.resume import input_without_conversation, queue_run
+from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
@@ -39,14 +28,10 @@ from inbox.queries.runs.interrupt_states import (
 )
 from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_run
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
-from inbox.rules.runs.states import (
-    ACTIVE_RUN_STATUSES,
-    RunStatus,
-)
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -70,6 +55,7 @@ class StartedRun:
 
     run: Run
     replayed: bool
+    lease: RunLease | None = None  #: of a run that was claimed at once
 
 
 def start_run(
@@ -79,9 +65,12 @@ def start_run(
     actor: Actor,
     entrance: Entrance = Entrance.AGUI_HTTP,
     idempotency_key: str = "",
+    claim: bool = False,
 ) -> StartedRun:
     """
     Start a run, or resume the interrupted one with the request's entries.
+
+    With `claim` a new run is claimed in the same transaction, and the caller drives it.
 
     Safe to replay: the same entries, or the same idempotency key with the same request, return the
     run that the first request started. A rejected request writes nothing but an audit entry.
@@ -91,11 +80,7 @@ def start_run(
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
-        try:
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
-        except IntegrityError:
-            # A concurrent request with this idempotency key, on another thread, has committed.
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
+        return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
     except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:
         if request.has_resume:
             _record_rejection(agent, request, actor, rejection)
@@ -105,17 +90,24 @@ def start_run(
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _start_or_resume(
-    agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
+    agent: Agent,
+    request: RunRequest,
+    actor: Actor,
+    entrance: Entrance,
+    idempotency_key: str,
+    *,
+    claim: bool,
 ) -> StartedRun:
-    idempotency = _idempotency_columns(agent, request, actor, idempotency_key)
-    thread, now = _lock_or_create_thread(agent, request)
+    thread, now = _lock_or_create_thread(agent, request, with_conversation=claim)
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-        return _resume(authorization, request)
+        return _resume(authorization, request, claim=claim)
     # Only now, under the lock: both may have changed while this request waited for it.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
-    if idempotency and (earlier_run := _earlier_run(idempotency)):
-        return StartedRun(earlier_run, replayed=True)
+    content = [str(agent.pk), request.thread_id, dict(request.input)]
+    idempotency = IdempotencyKey(key=idempotency_key, request=content)
+    if earlier := existing_result(idempotency, actor=actor, now=now):
+        return StartedRun(Run.objects.get(pk=earlier), replayed=True)
     _check_idle(thread)
     run = queue_run(
         thread=thread,
@@ -124,17 +116,18 @@ def _start_or_resume(
         input_text=json.dumps(request.input),
         started_by=actor.label,
         columns={
-            **idempotency,
+            "id": idempotency.result_id,
             "parent_external_id": request.parent_run_id,
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
         },
+        claim=claim,
     )
-    audit_trail.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
-    return StartedRun(run, replayed=False)
+    audit_trail.record("run.started", actor, now, thread=thread, run=run)
+    return StartedRun(run, replayed=False, lease=lease_of(run))
 
 
-def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
+def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -> StartedRun:
     thread, now = authorization.thread, authorization.now
     interrupted = _find_interrupted_run(thread, request.entries)
     interrupts = load_interrupt_states(interrupted)
@@ -170,8 +163,9 @@ def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
         entries=[state.answer or entries[state.interrupt_id] for state in states],
         started_by=authorization.actor.label,
         columns={"parent_external_id": request.parent_run_id},
+        claim=claim,
     )
-    return StartedRun(run, replayed=False)
+    return StartedRun(run, replayed=False, lease=lease_of(run))
 
 
 def _find_interrupted_run(thread: Thread, entries: Sequence[ResumeEntry]) -> Run:
@@ -257,10 +251,14 @@ def _check_not_busy(latest: Run | None) -> None:
         )
 
 
-def _lock_or_create_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
+def _lock_or_create_thread(
+    agent: Agent, request: RunRequest, *, with_conversation: bool
+) -> tuple[Thread, datetime]:
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
     with suppress(errors.NotFound):
-        return lock_thread(with_team=bool(request.entries), **address)
+        return lock_thread(
+            with_team=bool(request.entries), with_conversation=with_conversation, **address
+        )
     now = database_now()
     thread = Thread(
         **address,
@@ -272,7 +270,7 @@ def _lock_or_create_thread(agent: Agent, request: RunRequest) -> tuple[Thread, d
     )
     # A concurrent request may create the thread first; then its row is used.
     Thread.objects.bulk_create([thread], ignore_conflicts=True)
-    return lock_thread(**address)
+    return lock_thread(with_conversation=with_conversation, **address)
 
 
 def _title_from(messages: Sequence[Any]) -> str:
@@ -290,24 +288,6 @@ def _text_of_parts(parts: Any) -> str:
     return " ".join(texts)
 
 
-def _idempotency_columns(
-    agent: Agent, request: RunRequest, actor: Actor, key: str
-) -> dict[str, str]:
-    if not key:
-        return {}
-    content = canonical_json([str(agent.pk), request.thread_id, dict(request.input)])
-    return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(content)}
-
-
-def _earlier_run(columns: dict[str, str]) -> Run | None:
-    run = Run.objects.filter(idempotency_key=columns["idempotency_key"]).first()
-    if run and run.request_digest != columns["request_digest"]:
-        raise errors.IdempotencyConflict(
-            "This Idempotency-Key was used with another request; use a new key for a new request."
-        )
-    return run
-
-
 @transaction.atomic(durable=True)
 def _record_rejection(
     agent: Agent, request: RunRequest, actor: Actor, rejection: errors.RequestRejected
@@ -319,9 +299,9 @@ def _record_rejection(
     if not is_recorded(count):
         return
     audit_trail.record(
-        action="resume.rejected",
-        actor=actor,
-        now=database_now(),
+        "resume.rejected",
+        actor,
+        database_now(),
         thread=thread,
         team_id=agent.team_id,
         code=rejection.code,

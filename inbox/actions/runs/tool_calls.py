@@ -1,6 +1,6 @@
 """Changing the rows of tool calls; the caller of every function holds the thread's lock."""
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,7 +24,7 @@ class ProposedCall(NamedTuple):
     tool_call_id: str
     name: str
     args: str
-    args_written: str | None = None  #: as the agent wrote them, if that differs
+    original_args: str | None = None  #: as the agent wrote them, if that differs
 
 
 class CallAttempt(NamedTuple):
@@ -77,7 +77,7 @@ def store_proposals(
             tool_call_id=call.tool_call_id,
             name=call.name,
             args=call.args,
-            args_written=call.args_written,
+            original_args=call.original_args,
             proposed_at=now,
         )
         for call in calls
@@ -100,13 +100,18 @@ def start_calls(
     doubt or not approved, if its arguments differ from the approved ones, or if the approval has
     lapsed or does not match its signature.
     """
-    calls, unapproved = _calls_to_start(thread, [call.tool_call_id for call in attempts])
+    ids = [call.tool_call_id for call in attempts]
+    rows = _CALLS_TO_START.all(thread=thread.pk, ids=ids) if ids else ()
+    calls = {row.tool_call_id: row for row in rows}
     failures = _failures(thread, calls.values(), now)
     results: list[StartResult] = []
     started_ids: dict[str, list[UUID]] = {}
     for call in attempts:
         row = calls.get(call.tool_call_id)
-        rejection = _rejection(call, row, unapproved) or (row and failures.get(row.pk))
+        is_unapproved = row is not None and row.is_unapproved
+        rejection = _rejection(call, row, is_unapproved=is_unapproved) or (
+            row and failures.get(row.pk)
+        )
         if rejection is not None or row is None:
             results.append(rejection or errors.NotFound())
             continue
@@ -115,9 +120,9 @@ def start_calls(
             started_ids.setdefault(call.effect, []).append(row.pk)
     if any(isinstance(result, errors.RunFailure) for result in results):
         started_ids = {}  # the run ends, so none of the calls starts
-    for effect, rows in started_ids.items():
+    for effect, pks in started_ids.items():
         columns = {"effect": effect, "started_at": now}
-        _CALLS.execute(ToolCallState.STARTED, columns, ids=rows)
+        _CALLS.execute(ToolCallState.STARTED, columns, ids=pks)
     _record_starts(thread, run, attempts, results, started_ids, now)
     return results
 
@@ -169,9 +174,7 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
             save_fields(call, *fields)
     elif calls:
         # An upsert that only ever updates: `bulk_update` builds a CASE per field and row.
-        ToolCall.objects.bulk_create(
-            calls, update_conflicts=True, update_fields=fields, unique_fields=["id"]
-        )
+        insert(list(calls), update=fields)
 
 
 def _record_starts(
@@ -188,22 +191,10 @@ def _record_starts(
         row = result if isinstance(result, ToolCall) else None
         if row and row.pk not in started_ids.get(call.effect, ()):
             continue  # it is settled already, or the run ends
-        drafts.append(
-            audit_trail.build_entry(
-                action="tool.started" if row else "tool.refused",
-                actor=agent_actor(thread.agent_id),
-                now=now,
-                thread=thread,
-                run=run,
-                tool_call=row,
-                digests={"executed": digest(call.args)},
-                tool=row.name if row else "",
-                tool_call_id=call.tool_call_id,
-                effect=call.effect,
-                args=audit_trail.inline_text(call.args),
-                refused="" if isinstance(result, ToolCall) else str(result),
-            )
-        )
+        rejection = {"effect": call.effect, "refused": "" if row else str(result)}
+        action = "tool.started" if row else "tool.refused"
+        attempted = (call.tool_call_id, call.args)
+        drafts.append(_attempt_entry(action, thread, run, row, attempted, now, **rejection))
     audit_trail.record_all(drafts)
 
 
@@ -212,18 +203,34 @@ def record_argument_mismatch(
 ) -> None:
     """Audit that an agent repeated a call with other arguments than the approved ones."""
     call = calls_by_id(thread, [mismatch.tool_call_id]).get(mismatch.tool_call_id)
-    audit_trail.record(
-        action="tool.refused",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+    attempted = (mismatch.tool_call_id, mismatch.arguments)
+    draft = _attempt_entry("tool.refused", thread, run, call, attempted, now, refused=str(mismatch))
+    audit_trail.record_all([draft])
+
+
+def _attempt_entry(
+    action: str,
+    thread: Thread,
+    run: Run,
+    call: ToolCall | None,
+    attempted: tuple[str, str],
+    now: datetime,
+    **detail: Any,
+) -> audit_trail.EntryDraft:
+    """Build the entry of a call that was `attempted`, as (tool call id, arguments)."""
+    tool_call_id, args = attempted
+    return audit_trail.build_entry(
+        action,
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         tool_call=call,
-        digests={"executed": digest(mismatch.arguments)},
+        digests={"executed": digest(args)},
         tool=call.name if call else "",
-        tool_call_id=mismatch.tool_call_id,
-        args=audit_trail.inline_text(mismatch.arguments),
-        refused=str(mismatch),
+        tool_call_id=tool_call_id,
+        args=audit_trail.inline_text(args),
+        **detail,
     )
 
 
@@ -232,9 +239,9 @@ def _settled_entry(
 ) -> audit_trail.EntryDraft:
     result = call.result or ""
     return audit_trail.build_entry(
-        action="tool.settled",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        "tool.settled",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         tool_call=call,
@@ -243,15 +250,6 @@ def _settled_entry(
         tool_call_id=call.tool_call_id,
         result=audit_trail.inline_text(result),
     )
-
-
-def _calls_to_start(
-    thread: Thread, ids: Sequence[str]
-) -> tuple[Mapping[str, ToolCall], Container[UUID]]:
-    """Return the calls by id, and the pks of those with an interrupt that was not approved."""
-    rows = _CALLS_TO_START.all(thread=thread.pk, ids=list(ids)) if ids else []
-    calls = {row.tool_call_id: row for row in rows}
-    return calls, {row.pk for row in rows if row.is_unapproved}
 
 
 def _failures(
@@ -275,8 +273,9 @@ def _failures(
 
 
 def _rejection(
-    attempt: CallAttempt, call: ToolCall | None, unapproved: Container[UUID]
+    attempt: CallAttempt, call: ToolCall | None, *, is_unapproved: bool
 ) -> errors.RequestRejected | None:
+    """Return the reason why a call may not start, or None."""
     name = f"Tool call {attempt.tool_call_id!r}"
     if call is None:
         return errors.NotFound(f"{name} was never proposed.")
@@ -284,7 +283,7 @@ def _rejection(
         problem = f"may not run: it is {call.state}"
     elif call.state == ToolCallState.STARTED and call.effect == "once":
         problem = "was started before"
-    elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
+    elif is_unapproved and call.state != ToolCallState.SETTLED:
         problem = "was not approved"
     elif attempt.args != call.approved_args:
         return errors.ArgumentsNotApproved(

@@ -1,7 +1,6 @@
 """Webhook deliveries: claiming a message, recording attempts, sending messages again."""
 
 import secrets
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -9,21 +8,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from inbox import wakeups
-from inbox.actions.webhooks.endpoints import lock_endpoint, record
+from inbox.actions.webhooks.endpoints import lock_endpoint, lock_permitted_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
-from inbox.queries.people.access import require
+from inbox.platform.clock import database_now
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
-from inbox.rules.people.access import WEBHOOK_SENDER, Actor, Permission
+from inbox.rules.people.access import WEBHOOK_SENDER, Actor
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
     TEST_EVENT,
     AttemptOutcome,
     DeliveryStatus,
-    FailurePlan,
     plan_after_failure,
 )
 
@@ -35,21 +32,8 @@ MAX_CONCURRENT = 4
 BATCH_SIZE = 500
 
 
-@dataclass(frozen=True)
-class ClaimedDelivery:
-    """A message claimed by this worker, with the secrets that sign it."""
-
-    delivery_id: int
-    endpoint_id: UUID
-    fence: int
-    message_id: str
-    body: str
-    url: str
-    sealed_secrets: tuple[str, ...] = field(repr=False)  #: the current one first
-
-
 @transaction.atomic(durable=True)
-def claim_delivery(*, endpoint_id: UUID) -> ClaimedDelivery | None:
+def claim_delivery(*, endpoint_id: UUID) -> Delivery | None:
     """
     Claim the next due message of an endpoint; return None if there is none to send now.
 
@@ -60,34 +44,25 @@ def claim_delivery(*, endpoint_id: UUID) -> ClaimedDelivery | None:
     if endpoint is None or endpoint.disabled_at is not None:
         return None
     now = database_now()
-    waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     limit = 1 if endpoint.failing_since else MAX_CONCURRENT
-    if waiting.filter(lease_until__gt=now).count() >= limit:
+    if pending.filter(lease_until__gt=now).count() >= limit:
         return None
-    earlier = waiting.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), by_hand=False)
-    due = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
-    row = due.filter(Q(by_hand=True) | ~Exists(earlier)).order_by("next_try_at", "pk").first()
+    predecessors = pending.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), is_manual=False)
+    messages = pending.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
+    messages = messages.filter(Q(is_manual=True) | ~Exists(predecessors))
+    row = messages.order_by("next_try_at", "pk").first()
     if row is None:
         return None
     row.fence += 1
     row.lease_until = now + LEASE
     row.save(update_fields=["fence", "lease_until"])
-    sealed_secrets = [endpoint.secret]
-    if endpoint.former_until is not None and endpoint.former_until > now:
-        sealed_secrets.append(endpoint.former_secret)
-    return ClaimedDelivery(
-        delivery_id=row.pk,
-        endpoint_id=endpoint.pk,
-        fence=row.fence,
-        message_id=f"msg_{row.message_id.hex}",
-        body=row.body,
-        url=endpoint.url,
-        sealed_secrets=tuple(sealed_secrets),
-    )
+    row.endpoint = endpoint
+    return row
 
 
 @transaction.atomic(durable=True)
-def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> DeliveryStatus | None:
+def record_attempt(*, delivery: Delivery, outcome: AttemptOutcome) -> DeliveryStatus | None:
     """
     Record an attempt and plan the next one; return None if another worker has claimed the message.
 
@@ -95,7 +70,7 @@ def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> Del
     """
     endpoint = lock_endpoint(delivery.endpoint_id)
     row = Delivery.objects.filter(
-        pk=delivery.delivery_id, fence=delivery.fence, status=DeliveryStatus.PENDING
+        pk=delivery.pk, fence=delivery.fence, status=DeliveryStatus.PENDING
     ).first()
     if endpoint is None or row is None:
         return None
@@ -105,7 +80,7 @@ def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> Del
         at=now,
         status_code=outcome.status,
         problem=outcome.problem or "",
-        answer=outcome.answer,
+        response=outcome.answer,
         milliseconds=outcome.milliseconds,
     )
     row.lease_until = None
@@ -114,7 +89,9 @@ def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> Del
         endpoint.failures, endpoint.failing_since = 0, None
     else:
         _plan_after_failure(endpoint, row, outcome, now)
-    row.save(update_fields=["status", "delivered_at", "lease_until", "tries", "next_try_at"])
+    row.save(
+        update_fields=["status", "delivered_at", "lease_until", "failed_attempts", "next_try_at"]
+    )
     endpoint.save(update_fields=["failures", "failing_since", "disabled_at", "disabled_reason"])
     return DeliveryStatus(row.status)
 
@@ -128,8 +105,8 @@ def delete_old_messages(*, endpoint_id: UUID) -> int:
     """
     # A removed endpoint too: its log is not readable any more.
     lock_webhook(endpoint_id)
-    old = old_deliveries().filter(endpoint=endpoint_id)
-    ids = list(old.values_list("pk", flat=True)[:BATCH_SIZE])
+    old_messages = old_deliveries().filter(endpoint=endpoint_id)
+    ids = list(old_messages.values_list("pk", flat=True)[:BATCH_SIZE])
     DeliveryAttempt.objects.filter(delivery__in=ids).delete()
     return Delivery.objects.filter(pk__in=ids).delete()[0]
 
@@ -137,12 +114,12 @@ def delete_old_messages(*, endpoint_id: UUID) -> int:
 def _plan_after_failure(
     endpoint: WebhookEndpoint, row: Delivery, outcome: AttemptOutcome, now: datetime
 ) -> None:
-    row.tries += 1
+    row.failed_attempts += 1
     endpoint.failures += 1
     endpoint.failing_since = endpoint.failing_since or now
-    plan: FailurePlan = plan_after_failure(
+    plan = plan_after_failure(
         outcome=outcome,
-        tries=row.tries,
+        tries=row.failed_attempts,
         failures=endpoint.failures,
         failing_since=endpoint.failing_since,
         now=now,
@@ -169,17 +146,18 @@ def resend_message(*, message_id: UUID, actor: Actor) -> Delivery:
     delivery = Delivery.objects.filter(message_id=message_id).first()
     if delivery is None:
         raise errors.NotFound()
-    endpoint = _own(delivery.endpoint_id, actor)
+    endpoint, now = _lock_enabled_endpoint(delivery.endpoint_id, actor)
     row = Delivery.objects.filter(pk=delivery.pk).first()
     if row is None:
         raise errors.NotFound()  # deleted meanwhile
-    now = database_now()
     if row.status != DeliveryStatus.PENDING:
-        row.by_hand = True
-        row.status, row.tries, row.delivered_at = DeliveryStatus.PENDING, 0, None
+        row.is_manual = True
+        row.status, row.failed_attempts, row.delivered_at = DeliveryStatus.PENDING, 0, None
         record(endpoint, "delivery.sent_again", actor, now, message=str(message_id))
     row.next_try_at = now
-    row.save(update_fields=["by_hand", "status", "tries", "delivered_at", "next_try_at"])
+    row.save(
+        update_fields=["is_manual", "status", "failed_attempts", "delivered_at", "next_try_at"]
+    )
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
     return row
 
@@ -192,10 +170,9 @@ def resend_failed(*, endpoint_id: UUID, actor: Actor) -> int:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint = _own(endpoint_id, actor)
-    now = database_now()
+    endpoint, now = _lock_enabled_endpoint(endpoint_id, actor)
     failed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.FAILED)
-    count = failed.update(status=DeliveryStatus.PENDING, tries=0, next_try_at=now)
+    count = failed.update(status=DeliveryStatus.PENDING, failed_attempts=0, next_try_at=now)
     if count:
         record(endpoint, "webhook.replayed", actor, now, count=count)
         wakeups.wake_webhook_workers_on_commit(endpoint.pk)
@@ -210,13 +187,12 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint = _own(endpoint_id, actor)
-    now = database_now()
+    endpoint, now = _lock_enabled_endpoint(endpoint_id, actor)
     row = Delivery.objects.create(
         endpoint=endpoint,
         type=TEST_EVENT,
         body=message(TEST_EVENT, {"webhook": str(endpoint.pk), "by": actor.label[:160]}, now),
-        by_hand=True,
+        is_manual=True,
         next_try_at=now,
         created_at=now,
     )
@@ -225,14 +201,11 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     return row
 
 
-def _own(endpoint_id: UUID, actor: Actor) -> WebhookEndpoint:
+def _lock_enabled_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
     """Lock and return an enabled endpoint that the actor administers."""
-    endpoint = lock_endpoint(endpoint_id)
-    if endpoint is None:
-        raise errors.NotFound()
-    require(actor, endpoint.team_id, Permission.ADMIN)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     if endpoint.disabled_at is not None:
         raise errors.WebhookDisabled(
             TranslatableMessage("This webhook is disabled. Enable it first.")
         )
-    return endpoint
+    return endpoint, now

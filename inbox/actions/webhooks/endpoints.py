@@ -16,8 +16,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Delivery, WebhookEndpoint
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
@@ -99,24 +99,19 @@ def change_webhook(
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     check_seen()
-    arguments: dict[str, Any] = {
-        "url": url,
-        "event_types": event_types,
-        "description": description,
-    }
+    values: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
     changes = {
         name: value
-        for name, value in arguments.items()
+        for name, value in values.items()
         if value is not None and value != getattr(endpoint, name)
     }
-    new_values = {
-        "event_types": endpoint.event_types,
-        "description": endpoint.description,
-        **changes,
-    }
-    types = _check(changes.get("url"), new_values["event_types"], new_values["description"])
+    types = _check(
+        changes.get("url"),
+        changes.get("event_types", endpoint.event_types),
+        changes.get("description", endpoint.description),
+    )
     if "event_types" in changes:
         changes["event_types"] = types
     if changes:
@@ -138,7 +133,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
@@ -159,14 +154,14 @@ def remove_webhook(
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     check_seen()
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
     endpoint.save(update_fields=["removed_at", "secret", "former_secret"])
     # Failed messages are deleted after a time; pending ones would stay.
-    waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    waiting.update(status=DeliveryStatus.FAILED, next_try_at=now)
+    pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    pending.update(status=DeliveryStatus.FAILED, next_try_at=now)
     record(endpoint, "webhook.removed", actor, now)
 
 
@@ -181,12 +176,11 @@ def record(
 ) -> None:
     """Audit a change of an endpoint, with the host only, as URLs may contain secrets."""
     about = {"webhook": str(endpoint.pk), "host": urlsplit(endpoint.url).hostname}
-    audit_trail.record(
-        action=action, actor=actor, now=now, team_id=endpoint.team_id, **about, **detail
-    )
+    audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
-def _own(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def lock_permitted_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+    """Lock an endpoint of a team that the actor administers; raises NotFound, Forbidden."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()
@@ -199,7 +193,7 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     endpoint.failures, endpoint.failing_since = 0, None
     endpoint.save(update_fields=["disabled_at", "disabled_reason", "failures", "failing_since"])
     pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    pending.update(tries=0, next_try_at=now)
+    pending.update(failed_attempts=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 

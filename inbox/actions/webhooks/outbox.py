@@ -49,7 +49,7 @@ def interrupts_opened(
 def interrupts_closed(
     *,
     thread: Thread,
-    answered: Sequence[tuple[Interrupt, ResumeEntry]],
+    answers: Sequence[tuple[Interrupt, ResumeEntry]],
     actor: Actor,
     now: datetime,
 ) -> None:
@@ -57,7 +57,7 @@ def interrupts_closed(
     for kind, is_expired in _CLOSED.items():
         rows = [
             (row, {"decision": _decision(entry, actor, now)})
-            for row, entry in answered
+            for row, entry in answers
             if (row.status == InterruptStatus.EXPIRED) is is_expired
         ]
         _report_interrupts(kind, thread, rows, now)
@@ -72,14 +72,14 @@ def warn_of_expiry(*, thread_id: UUID) -> int:
     """
     thread, now = lock_thread(thread_id)
     notices = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
-    expiring = Interrupt.objects.filter(
+    interrupts_near_expiry = Interrupt.objects.filter(
         ~Exists(notices),
         thread=thread,
         status=InterruptStatus.OPEN,
         expires_at__gt=now,
         expires_at__lte=now + settings.EXPIRY_NOTICE,
     )
-    rows = list(expiring.order_by("pk"))
+    rows = list(interrupts_near_expiry.order_by("pk"))
     _report_interrupts(EventType.INTERRUPT_EXPIRING, thread, [(row, {}) for row in rows], now)
     return len(rows)
 
@@ -126,7 +126,15 @@ def _store(
     facts: Sequence[tuple[Interrupt | None, Mapping[str, Any]]],
     now: datetime,
 ) -> None:
-    context = _context(thread)
+    context = {
+        "thread": {
+            "id": str(thread.pk),
+            "thread_id": thread.external_id,
+            "url": _link(f"/threads/{thread.pk}/"),
+        },
+        "agent": thread.agent.slug,
+        "team": thread.team.slug,
+    }
     Delivery.objects.bulk_create(
         Delivery(
             endpoint_id=endpoint,
@@ -142,18 +150,6 @@ def _store(
     )
     for endpoint in endpoints:
         wakeups.wake_webhook_workers_on_commit(endpoint)
-
-
-def _context(thread: Thread) -> dict[str, Any]:
-    return {
-        "thread": {
-            "id": str(thread.pk),
-            "thread_id": thread.external_id,
-            "url": _link(f"/threads/{thread.pk}/"),
-        },
-        "agent": thread.agent.slug,
-        "team": thread.team.slug,
-    }
 
 
 def _run(run: Run) -> dict[str, Any]:

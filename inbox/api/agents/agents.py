@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict
 from rest_framework.request import Request
@@ -25,11 +26,12 @@ from inbox.api.base.field_types import (
     example,
     url,
 )
-from inbox.api.base.openapi_descriptions import IF_MATCH, operation, page_parameters
-from inbox.api.base.pagination import SLUG, Pagination
+from inbox.api.base.openapi_descriptions import describe_operation, page_parameters
+from inbox.api.base.pagination import SLUG
 from inbox.api.base.schema import Page, Schema, source
 from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
+from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.agents.remote_agents import (
     MAX_DESCRIPTION_CHARACTERS,
@@ -37,14 +39,13 @@ from inbox.rules.agents.remote_agents import (
     MAX_VALUE_CHARACTERS,
     VALUE,
 )
-from inbox.rules.errors import (
-    AddressTaken,
-    InvalidValue,
-    NotFound,
-    NotRemote,
-    TooManyTests,
-)
 from inbox.rules.people.access import Permission
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="agents", scope=Permission.READ)
 
 Url = Annotated[str, url(MAX_URL_CHARACTERS), example("https://agents.example.com/mailer")]
 Description = Annotated[
@@ -56,7 +57,7 @@ HeaderValue = Annotated[str, Text(MAX_VALUE_CHARACTERS, VALUE, "This value canno
 
 
 class AgentSelfDescription(Schema):
-    """Texts of the agent about itself, shortened."""
+    """The description of an agent by itself, shortened."""
 
     name: str
     type: str
@@ -87,7 +88,7 @@ class LatestTest(ConnectionTest):
 
 
 class TestResult(Schema):
-    """The result of a test as people see it who do not administer the team."""
+    """The result of a test, for people who do not administer the team."""
 
     found: ProbeResult
     at: datetime
@@ -106,13 +107,13 @@ class Remote(Schema):
 
 class RemoteAgentInput(Schema):
     team: TeamName = ""
-    """May be left out for an agent that exists, and if you can change one team only."""
+    """May be left out if the agent exists, or if you can change one team only."""
     url: Url
     description: Description | None = None
     headers: Annotated[
         dict[str, HeaderValue | None] | None, example({"Authorization": "Bearer of-the-agent"})
     ] = None
-    """Null as a value keeps the stored value; without `headers` all of them stay."""
+    """A value of null keeps the stored value; if `headers` is left out, all stored ones stay."""
 
 
 class Agent(Schema):
@@ -121,7 +122,7 @@ class Agent(Schema):
     team: TeamName = source("team.slug")
     description: Description
     url: Annotated[str, example("/agui/mailer/")]
-    """Its AG-UI address."""
+    """The path of its AG-UI endpoint."""
     kind: Literal["local", "remote"]
     remote: Remote | None
 
@@ -136,57 +137,38 @@ class AgentWithCapabilities(Agent, Capabilities):
 
 class InputSchema(Schema):
     input_schema: dict[str, Any] | None
-    """Of the `input` in `forwarded_props`; null if the agent takes a message only."""
+    """The JSON Schema of `input` in `forwarded_props`; null if the agent takes a message only."""
 
 
 class Agents(ApiView):
-    @operation(
-        "listAgents",
-        "List the agents",
-        tag="agents",
-        scope=Permission.READ,
-        responses={200: Page[Agent]},
-        parameters=page_parameters(SLUG),
-    )
-    def get(self, request: Request) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    @operation("GET", "List the agents", {200: Page[Agent]}, parameters=page_parameters(SLUG))
+    def list_agents(self, request: Request) -> Response:
+        actor, pagination = self.actor, self.pagination
         rows = agents.agents_page(actor, limit=pagination.one_more, after=pagination.after_name)
         return pagination.page(
             rows, lambda row: _represent(row, agents.location_of(actor, row)), lambda row: row.slug
         )
 
-
-class AgentDetail(ApiView):
-    supports_if_match = True
-
-    @operation(
-        "getAgent",
-        "Read one agent, with its capabilities",
-        tag="agents",
-        scope=Permission.READ,
-        responses={200: AgentWithCapabilities},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        actor = self.actor(request)
+    @operation("GET", "Read one agent, with its capabilities", {200: AgentWithCapabilities})
+    def get_agent(self, request: Request, slug: str) -> Response:
+        actor = self.actor
         agent = agents.agent_for(actor, slug)
         capabilities = engine.capabilities_of(agent.implementation)
         place = agents.location_of(actor, agent)
         return Response(_represent(agent, place, AgentWithCapabilities, capabilities=capabilities))
 
     @operation(
-        "setRemoteAgent",
+        "PUT",
         "Add or change a remote agent",
-        tag="agents",
+        {200: Agent, 201: Agent},
         scope=Permission.ADMIN,
-        responses={200: Agent, 201: Agent},
         body=RemoteAgentInput,
-        refusals=(InvalidValue, NotFound, AddressTaken),
-        description="Without `headers` the stored headers stay while the URL names the same place. "
-        + IF_MATCH,
+        refusals=(errors.InvalidValue, errors.AddressTaken),
+        description="If the scheme, host or port of the URL changes, send all header values again.",
+        supports_if_match=True,
     )
-    def put(self, request: Request, slug: str) -> Response:
-        body, actor = RemoteAgentInput.from_request(request), self.actor(request)
+    def set_remote_agent(self, request: Request, slug: str) -> Response:
+        body, actor = RemoteAgentInput.from_request(request), self.actor
         placed = set_remote_agent(
             team_id=agents.team_for_agent(actor, slug, body.team),
             slug=slug,
@@ -200,51 +182,30 @@ class AgentDetail(ApiView):
         answer = _represent(agent, agents.location_of(actor, agent))
         return Response(answer, status=201 if placed.is_new else 200)
 
-
-class AgentCapabilities(ApiView):
-    @operation(
-        "getAgentCapabilities",
-        "Read the capabilities of an agent",
-        tag="agents",
-        scope=Permission.READ,
-        responses={200: Capabilities},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        agent = agents.agent_for(self.actor(request), slug)
+    @operation("GET", "Read the capabilities of an agent", {200: Capabilities})
+    def get_agent_capabilities(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor, slug)
         return Response({"capabilities": engine.capabilities_of(agent.implementation)})
 
-
-class AgentInputSchema(ApiView):
-    @operation(
-        "getAgentInputSchema",
-        "Read the schema of the input of an agent",
-        tag="agents",
-        scope=Permission.READ,
-        responses={200: InputSchema},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        agent = agents.agent_for(self.actor(request), slug)
+    @operation("GET", "Read the schema of the input of an agent", {200: InputSchema})
+    def get_agent_input_schema(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor, slug)
         return Response({"input_schema": engine.input_schema_of(agent.implementation)})
 
-
-class AgentTest(ApiView):
     @operation(
-        "testRemoteAgent",
+        "POST",
         "Test the connection to a remote agent",
-        tag="agents",
+        {200: ConnectionTest},
         scope=Permission.ADMIN,
-        responses={200: ConnectionTest},
-        refusals=(NotFound, NotRemote, TooManyTests),
         description="Takes up to ten seconds.",
+        refusals=(errors.NotRemote, errors.TooManyTests),
     )
-    def post(self, request: Request, slug: str) -> Response:
-        return Response(_represent_test(run_connection_test(slug, self.actor(request))))
+    def test_remote_agent(self, request: Request, slug: str) -> Response:
+        return Response(_represent_test(run_connection_test(slug, self.actor)))
 
 
 def _represent(
-    row: Any, place: agents.AgentLocation, model: type[Agent] = Agent, **values: Any
+    row: "models.Agent", place: agents.AgentLocation, model: type[Agent] = Agent, **values: Any
 ) -> dict[str, Any]:
     return model.represent(
         row,

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
@@ -24,44 +25,54 @@ from inbox.api.base.field_types import (
 )
 from inbox.api.base.openapi_descriptions import (
     TextBody,
-    operation,
+    describe_operation,
     page_parameters,
     query,
 )
-from inbox.api.base.pagination import NUMBER_CURSOR, Pagination, page_response, reject_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
 from inbox.queries.runs import thread_children, threads
+from inbox.rules import errors
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_CHARACTERS
-from inbox.rules.errors import InvalidValue, NotFound, NotSigned
 from inbox.rules.people.access import ActorKind, Permission
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.schema.mask_agui import masked_detail
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="audit", scope=Permission.READ)
 
 NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _DAY = {"type": "string", "format": "date"}
 _ID = {"type": "string", "format": "uuid"}
 #: Parameters of both searches.
 FILTERS = [
-    query("team", "The team.", NAME),
-    query("agent", "The agent.", NAME),
-    query("tool", "The tool that is called.", NAME),
-    query("decision", "The decision.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
-    query("since", "From this day on (UTC).", _DAY),
-    query("until", "Up to this day (UTC).", _DAY),
-    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
+    query("team", "Only those of this team.", NAME),
+    query("agent", "Only those of this agent.", NAME),
+    query("tool", "Only those about this tool.", NAME),
+    query("decision", "Only those with this decision.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
+    query("since", "Only those from this day on (UTC).", _DAY),
+    query("until", "Only those up to this day (UTC).", _DAY),
+    query(
+        "q",
+        "Only those with all of these words.",
+        {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS},
+    ),
 ]
 _ENTRY_FILTERS = [
-    query("thread", "The thread.", _ID),
-    query("action", "The action, such as `interrupt.resolved`.", NAME),
-    query("by", "The person, key, agent or part of Signoff that acted.", NAME),
+    query("thread", "Only those of this thread.", _ID),
+    query("action", "Only this action, such as `interrupt.resolved`.", NAME),
+    query("by", "Only what this person, key, agent or part of Signoff has done.", NAME),
 ]
-PAGES = "A page may hold fewer rows than its limit, even none; go on at `next_after`."
+PAGES = "A page may hold fewer rows than its limit, or none; continue until `next_after` is null."
 _Name = Annotated[str, Text(MAX_NAME_CHARACTERS)]
 
 
@@ -88,7 +99,7 @@ class AuditEntry(Schema):
 
 class TrailEntry(AuditEntry):
     id: int
-    """Its position among all entries, the cursor of the search."""
+    """Its position among all entries, which is the cursor of the search."""
     team: TeamName | None = source("team.slug")
     thread: Id | None = source("thread_id")
     """The thread whose chain it is in; null if it belongs to the team."""
@@ -111,57 +122,48 @@ class ExportInput(Schema):
     q: Annotated[str, Text(MAX_SEARCH_CHARACTERS)] = ""
 
 
-class ThreadAudit(ApiView):
+class AuditEntries(ApiView):
     @operation(
-        "listAuditEntries",
+        "GET",
         "List the audit entries of a thread",
+        {200: Page[AuditEntry]},
         tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[AuditEntry]},
-        refusals=(NotFound,),
         parameters=page_parameters(NUMBER_CURSOR),
     )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
-        pagination = Pagination.of(request.query_params)
+    def list_audit_entries(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
+        pagination = self.pagination
         rows = thread_children.audit_entries_page(
             thread, limit=pagination.one_more, after=pagination.after_number
         )
-        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(rows)
+        bodies = None if self.may_see_secrets else interrupt_bodies_by_id(rows)
         return pagination.page(rows, lambda row: _represent(row, bodies), lambda row: row.seq)
 
-
-class AuditTrail(ApiView):
     @operation(
-        "searchAudit",
+        "GET",
         "Search the audit trail, the latest entries first",
-        tag="audit",
-        scope=Permission.READ,
-        responses={200: Page[TrailEntry]},
-        refusals=(InvalidValue,),
+        {200: Page[TrailEntry]},
         parameters=[*FILTERS, *_ENTRY_FILTERS, *page_parameters(NUMBER_CURSOR)],
         description=f"Only administrators see entries about the team itself. {PAGES}",
+        refusals=(errors.InvalidValue,),
     )
-    def get(self, request: Request) -> Response:
-        pagination = Pagination.of(request.query_params)
+    def search_audit(self, request: Request) -> Response:
+        pagination = self.pagination
         page = entries_for(
-            self.actor(request),
+            self.actor,
             _filter(request.query_params.dict()),
             limit=pagination.limit,
             after=pagination.after_number or None,
         )
-        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(page.rows)
-        return page_response(page, lambda row: _represent(row, bodies, TrailEntry))
+        bodies = None if self.may_see_secrets else interrupt_bodies_by_id(page.rows)
+        return page_response(page.rows, page.after, lambda row: _represent(row, bodies, TrailEntry))
 
 
 class AuditExport(ApiView):
     @operation(
-        "exportAudit",
+        "POST",
         "Export the trail of a team or of a thread",
-        tag="audit",
-        scope=Permission.ADMIN,
-        second_scope=Permission.READ,
-        responses={
+        {
             200: (
                 TextBody(
                     "application/x-ndjson",
@@ -175,18 +177,20 @@ class AuditExport(ApiView):
                 ),
             )
         },
+        scope=Permission.ADMIN,
+        second_scope=Permission.READ,
         body=ExportInput,
-        refusals=(InvalidValue, NotFound, NotSigned),
         description="Exports at the same `checkpoint` are identical byte for byte. Each export "
         "adds an entry to the trail.",
         negotiates=False,
+        refusals=(errors.InvalidValue, errors.NotFound, errors.NotSigned),
     )
-    def post(self, request: Request) -> HttpResponseBase:
+    def export_audit(self, request: Request) -> HttpResponseBase:
         body = ExportInput.from_request(request)
         filters = body.model_dump(mode="json", exclude_unset=True, exclude={"format", "checkpoint"})
         export = transparency_log.export_trail(
-            actor=self.actor(request),
-            wanted=_filter(filters),
+            actor=self.actor,
+            filters=_filter(filters),
             form=body.format,
             size=body.checkpoint,
         )
@@ -208,13 +212,13 @@ def _filter(query: dict[str, str]) -> EntryFilter:
 
 
 def _represent(
-    entry: Any,
+    entry: "models.AuditEntry",
     bodies: Mapping[UUID, Sequence[str]] | None,
     model: type[AuditEntry] = AuditEntry,
 ) -> dict[str, Any]:
     """Return an entry, masked if there are `bodies`; erased names and texts are null."""
     is_kept = hasattr(entry, "payload")
-    told = entry.told
+    told = entry.content
     detail = told["detail"]
     if bodies is not None:
         detail = masked_detail(detail, *bodies_of_entry(entry, bodies))

@@ -2,7 +2,8 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -11,19 +12,26 @@ from rest_framework.response import Response
 from inbox.api.audit.audit_entries import FILTERS, NAME, PAGES
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import BLANK_AS_NULL, AgentName, Id, TextOrNull, example
-from inbox.api.base.openapi_descriptions import operation, query
-from inbox.api.base.pagination import Pagination, page_response, reject_parameters
+from inbox.api.base.openapi_descriptions import describe_operation, query
+from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, represent_decision
 from inbox.api.runs.runs import ThreadName
 from inbox.queries.audit.tool_calls import tool_calls_for
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.queries.runs import thread_children, threads
+from inbox.rules import errors
 from inbox.rules.audit.audit_filters import CallFilter
-from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="audit", scope=Permission.READ)
 
 Arguments = Annotated[Any, example({"to": "kim@example.com", "subject": "Your invoice"})]
 
@@ -60,54 +68,50 @@ class TrailCall(ToolCall):
     """The id of the person or key that decided, or the name of a part of Signoff."""
 
 
-class ThreadToolCalls(ApiView):
+class ToolCalls(ApiView):
     @operation(
-        "listToolCalls",
+        "GET",
         "List the tool calls of a thread, with their decisions and results",
+        {200: Page[ToolCall]},
         tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[ToolCall]},
-        refusals=(NotFound,),
     )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
-        pagination = Pagination.of(request.query_params)
+    def list_tool_calls(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
+        pagination = self.pagination
         rows = thread_children.tool_calls_page(
             thread, limit=pagination.one_more, after=pagination.after_id
         )
-        may_see_secrets = self.may_see_secrets(request)
+        may_see_secrets = self.may_see_secrets
         return pagination.page(rows, lambda row: _represent(row, may_see_secrets=may_see_secrets))
 
-
-class ToolCalls(ApiView):
     @operation(
-        "searchToolCalls",
+        "GET",
         "Search the tool calls, the latest first",
-        tag="audit",
-        scope=Permission.READ,
-        responses={200: Page[TrailCall]},
-        refusals=(InvalidValue,),
+        {200: Page[TrailCall]},
         parameters=[
             *FILTERS,
-            query("by", "The person or key that decided, or `system:expiry`.", NAME),
+            query("by", "Only those that this person or key decided, or `system:expiry`.", NAME),
         ],
         description=PAGES,
+        refusals=(errors.InvalidValue,),
     )
-    def get(self, request: Request) -> Response:
-        pagination = Pagination.of(request.query_params)
+    def search_tool_calls(self, request: Request) -> Response:
+        pagination = self.pagination
         call_filter, ignored = CallFilter.from_query(request.query_params.dict())
         reject_parameters(ignored)
         page = tool_calls_for(
-            self.actor(request), call_filter, limit=pagination.limit, after=pagination.after_id
+            self.actor, call_filter, limit=pagination.limit, after=pagination.after_id
         )
-        may_see_secrets = self.may_see_secrets(request)
+        may_see_secrets = self.may_see_secrets
         return page_response(
-            page, lambda row: _represent(row, may_see_secrets=may_see_secrets, model=TrailCall)
+            page.rows,
+            page.after,
+            lambda row: _represent(row, may_see_secrets=may_see_secrets, model=TrailCall),
         )
 
 
 def _represent(
-    call: Any, *, may_see_secrets: bool, model: type[ToolCall] = ToolCall
+    call: "models.ToolCall", *, may_see_secrets: bool, model: type[ToolCall] = ToolCall
 ) -> dict[str, Any]:
     """
     Return a call with its arguments as proposed, approved and executed, each null if it was not.
@@ -116,7 +120,9 @@ def _represent(
     """
     interrupts = list(call.interrupts.all())
     decisions = [
-        (interrupt, decision) for interrupt in interrupts for decision in interrupt.standing
+        (interrupt, decision)
+        for interrupt in interrupts
+        if (decision := listed_decision(interrupt)) is not None
     ]
     is_approved = any(_approves(decision) for _, decision in decisions)
     secrets = secrets_of_arguments(*(interrupt.body for interrupt in interrupts))
@@ -124,7 +130,6 @@ def _represent(
         json.loads(text if may_see_secrets else secrets.json(text))
         for text in (call.args, call.approved_args)
     )
-    is_result_masked = call.result is not None and not may_see_secrets
     return model.represent(
         call,
         proposed_args=proposed,
@@ -135,10 +140,10 @@ def _represent(
             represent_decision(decision, None if may_see_secrets else interrupt.body)
             for interrupt, decision in decisions
         ],
-        result=NAMES.json(call.result) if is_result_masked else call.result,
+        result=call.result if may_see_secrets or call.result is None else NAMES.json(call.result),
     )
 
 
-def _approves(decision: Any) -> bool:
+def _approves(decision: "models.Decision") -> bool:
     payload = json.loads(decision.payload) if decision.payload else None
     return isinstance(payload, dict) and payload.get("approved") is True

@@ -5,13 +5,12 @@ from typing import Any
 from django.contrib.auth.middleware import get_user
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
-from django.middleware.csrf import CsrfViewMiddleware
-from rest_framework.authentication import BaseAuthentication
+from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import client_ip_of
-from inbox.queries.people.api_keys import actor_of_key, actor_of_user
+from inbox.queries.people.api_keys import actor_of_header, actor_of_user
 from inbox.rules.errors import Forbidden, Unauthenticated
 from inbox.rules.people.access import Actor
 
@@ -57,7 +56,10 @@ def actor_of_request(request: HttpRequest) -> Actor:
 def _actor_of(request: HttpRequest) -> Actor:
     header = request.headers.get("Authorization", "")
     if header:
-        return actor_of_header(header)
+        actor = actor_of_header(header)
+        if actor is None:
+            raise Unauthenticated(f"This API key is not valid. {_HELP}")
+        return actor
     if not hasattr(request, "session"):
         _SESSIONS.process_request(request)
     user: Any = get_user(request)
@@ -68,25 +70,11 @@ def _actor_of(request: HttpRequest) -> Actor:
     return actor_of_user(user, request.session)
 
 
-def actor_of_header(header: str) -> Actor:
-    """Raises Unauthenticated."""
-    scheme, _, token = header.partition(" ")
-    actor = actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
-    if actor is None:
-        raise Unauthenticated(f"This API key is not valid. {_HELP}")
-    return actor
-
-
 _SESSIONS = SessionMiddleware(lambda _request: None)  # type: ignore[arg-type]
 
 
-class _CsrfCheck(CsrfViewMiddleware):
-    def _reject(self, request: HttpRequest, reason: str) -> Any:
-        return reason
-
-
 def _require_csrf_token(request: HttpRequest) -> None:
-    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type]
+    check = CSRFCheck(lambda _request: None)  # type: ignore[arg-type]
     check.process_request(request)
     reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
     if reason:

@@ -13,31 +13,51 @@ from django.views.decorators.http import conditional_page
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
 
 from inbox.actions.idempotency import IdempotencyKey
-from inbox.api.base.pagination import select_fields
+from inbox.api.base.pagination import Pagination, select_fields
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, may_see_secrets
 
 
-class ApiView(APIView):
+class ApiView(ViewSet):
     """
-    A view whose caller is an actor.
+    The operations of a resource, whose caller is an actor.
 
     Every GET has an ETag, responds 304 to its If-None-Match, and accepts `fields`. A change with
-    If-Match is rejected unless the view `supports_if_match` and passes `check_if_match` to its
-    action.
+    If-Match is rejected unless its operation `supports_if_match`.
     """
 
-    supports_if_match = False
+    @classmethod
+    def of(cls, *names: str) -> Any:
+        """Return the view of an address that has these operations."""
+        return cls.as_view({getattr(cls, name).http_method.lower(): name for name in names})
 
-    def actor(self, request: Request) -> Actor:
-        actor: Actor = request.user.actor  # type: ignore[union-attr]
+    @property
+    def actor(self) -> Actor:
+        actor: Actor = self.request.user.actor  # type: ignore[union-attr]
         return actor
 
-    def may_see_secrets(self, request: Request) -> bool:
-        return may_see_secrets(self.actor(request))
+    @property
+    def may_see_secrets(self) -> bool:
+        return may_see_secrets(self.actor)
+
+    @property
+    def pagination(self) -> Pagination:
+        """Raises InvalidInput."""
+        return Pagination.of(self.request.query_params)
+
+    @property
+    def idempotency(self) -> IdempotencyKey:
+        """Return the request's idempotency key. Raises InvalidInput."""
+        request = {"path": self.request.path, "body": self.request.data}
+        return IdempotencyKey(key=idempotency_key(self.request), request=request)
+
+    @property
+    def _operation(self) -> Any:
+        """Return the operation, None for a method that the address does not have."""
+        return getattr(self, self.action or "", None)
 
     @method_decorator(conditional_page)
     def dispatch(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,14 +66,9 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         is_change = request.method in ("PUT", "PATCH", "DELETE")
-        if is_change and "If-Match" in request.headers and not self.supports_if_match:
+        supports_if_match = getattr(self._operation, "supports_if_match", False)
+        if is_change and "If-Match" in request.headers and not supports_if_match:
             raise PreconditionFailed("This address does not support If-Match.")
-
-    def idempotency(self, request: Request) -> IdempotencyKey:
-        """Return the request's idempotency key; raises InvalidInput."""
-        return IdempotencyKey(
-            key=idempotency_key(request), request={"path": request.path, "body": request.data}
-        )
 
     def check_if_match(self, request: Request) -> Callable[[], None]:
         """
@@ -73,9 +88,8 @@ class ApiView(APIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         names = request.query_params.get("fields")
         if names is not None and request.method == "GET" and response.status_code == 200:
-            known = getattr(self, "get").known_fields  # noqa: B009  # every operation is described
             try:
-                response.data = select_fields(response.data, names, known)
+                response.data = select_fields(response.data, names, self._operation.known_fields)
             except InvalidInput as refusal:
                 response = self.handle_exception(refusal)
         patch_cache_control(response, private=True, no_cache=True)

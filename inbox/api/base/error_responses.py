@@ -57,10 +57,6 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
 }
 
 
-def http_status(refusal: errors.RequestRejected) -> int:
-    return status_of(type(refusal))
-
-
 def status_of(kind: type[errors.RequestRejected]) -> int:
     """Return the status of the nearest class that has one."""
     return next(_STATUS[base] for base in kind.__mro__ if base in _STATUS)
@@ -68,7 +64,7 @@ def status_of(kind: type[errors.RequestRejected]) -> int:
 
 def body_of(refusal: errors.RequestRejected) -> dict[str, Any]:
     """Return the problem of an error."""
-    return problem(http_status(refusal), refusal.code, refusal.message, **refusal.detail)
+    return problem(status_of(type(refusal)), refusal.code, refusal.message, **refusal.detail)
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -91,10 +87,13 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
 
 
 def json_response(refusal: errors.RequestRejected) -> JsonResponse:
+    return JsonResponse(**_response_arguments(refusal))
+
+
+def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
     body = body_of(refusal)
-    return JsonResponse(
-        body, status=body["status"], content_type=PROBLEM, headers=_headers_of(refusal)
-    )
+    headers = _headers_of(refusal)
+    return {"data": body, "status": body["status"], "content_type": PROBLEM, "headers": headers}
 
 
 def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
@@ -109,21 +108,13 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, RequestDataTooBig):
         error = errors.TooLarge("A request body has up to 2 MiB.")
     if isinstance(error, errors.RequestRejected):
-        return Response(
-            body_of(error),
-            status=http_status(error),
-            content_type=PROBLEM,
-            headers=_headers_of(error),
-        )
+        return Response(**_response_arguments(error))
     response = exception_handler(error, context)
     if response is not None and isinstance(error, exceptions.APIException):
-        response.data = _problem_of(error)
+        code = str(error.default_code).upper()
+        response.data = problem(error.status_code, code, str(error.detail))
         response.content_type = PROBLEM
     return response
-
-
-def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
-    return problem(error.status_code, str(error.default_code).upper(), str(error.detail))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

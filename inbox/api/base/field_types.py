@@ -113,7 +113,7 @@ BLANK_AS_NULL = "blank as null"
 TextOrNull = Annotated[str | None, BLANK_AS_NULL]
 
 #: JSON of AG-UI 1.0, as an agent or a client wrote it.
-Agui = Annotated[dict[str, Any], Field(description="AG-UI 1.0, as the agent wrote it")]
+Agui = Annotated[dict[str, Any], Field(description="AG-UI 1.0, as the agent wrote it.")]
 AgentName = Annotated[str, Text(50, SLUG), example("mailer")]
 TeamName = Annotated[str, Text(50, SLUG), example("ops")]
 PersonName = Annotated[str, example("Ana Kovač")]

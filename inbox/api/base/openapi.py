@@ -21,10 +21,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
 
 from inbox.api.base.field_types import example
-from inbox.api.base.openapi_descriptions import TextBody, name_of, operation
+from inbox.api.base.openapi_descriptions import TextBody, describe_operation, name_of
 from inbox.api.base.openapi_examples import example_of
 from inbox.api.base.schema import Schema
-from inbox.api.runs import agui
 from inbox.api.runs.streaming_urls import streaming_urlpatterns
 
 _JSON, _YAML = "application/json", "application/yaml"
@@ -44,21 +43,18 @@ class OpenApiDocument(Schema):
 
 _generating = Lock()
 
-#: The methods of views that are functions; the others accept GET.
-_METHODS = {agui.run: "POST", agui.connect: "POST"}
 
-
-@operation(
-    "getSchema",
+@describe_operation(
+    "GET",
     "Read this description, as JSON or as YAML",
+    {200: (OpenApiDocument, TextBody(_YAML, "The same document.", "openapi: 3.1.0\n"))},
     tag="schema",
     scope=None,
-    responses={200: (OpenApiDocument, TextBody(_YAML, "The same document.", "openapi: 3.1.0\n"))},
-    description="In YAML for `Accept: application/yaml`.",
+    description="Send `Accept: application/yaml` for YAML.",
     negotiates=False,
 )
 @require_safe
-def api_schema(request: HttpRequest) -> HttpResponse:
+def get_schema(request: HttpRequest) -> HttpResponse:
     content_type = request.get_preferred_type(list(_KINDS)) or _JSON
     response = HttpResponse(_text(_KINDS[content_type]), content_type=content_type)
     patch_vary_headers(response, ["Accept"])
@@ -98,11 +94,9 @@ def add_functions(endpoints: list[Any]) -> list[Any]:
         (str(url.pattern), getattr(url.callback, "view", None)) for url in streaming_urlpatterns
     ]
     paths = EndpointEnumerator(patterns=[])
-    for route, function in (*functions, ("api/schema/", api_schema)):
-        method = _METHODS.get(function, "GET")
-        as_class: Any = type(
-            function.__name__, (APIView,), {method.lower(): staticmethod(function)}
-        )
+    for route, function in (*functions, ("api/schema/", get_schema)):
+        method = function.http_method
+        as_class: Any = type("View", (APIView,), {method.lower(): staticmethod(function)})
         endpoints.append((paths.get_path_from_regex(route), route, method, as_class.as_view()))
     return endpoints
 

@@ -1,7 +1,9 @@
 """Descriptions of operations for the OpenAPI document."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -22,8 +24,8 @@ _CALLER_ERRORS = (errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
 _BODY_ERRORS = (errors.InvalidInput, errors.TooLarge, errors.UnsupportedMedia)
 #: `base_view.ApiView` rejects wrong `fields` and cursors, and versions that are outdated.
 _METHOD_ERRORS: Mapping[str, tuple[type[errors.RequestRejected], ...]] = {
-    "get": (errors.InvalidInput,),
-    **dict.fromkeys(("put", "patch", "delete"), (errors.PreconditionFailed,)),
+    "GET": (errors.InvalidInput,),
+    **dict.fromkeys(("PUT", "PATCH", "DELETE"), (errors.PreconditionFailed,)),
 }
 _NOT_ACCEPTABLE: ErrorCode = (
     406,
@@ -94,21 +96,21 @@ _RATE_HEADERS = [
         ("Retry-After", "integer", "The seconds until the next call is accepted.", [429]),
     )
 ]
-IF_MATCH = "With an ETag as `If-Match`, only that version is changed."
-IDEMPOTENCY_KEY = header(
+_IF_MATCH = "Send an ETag as `If-Match` to change that version only."
+_IDEMPOTENCY_KEY = header(
     "Idempotency-Key",
     "Makes a retry safe: the same key and body return the first response.",
     {"type": "string", "maxLength": 150},
 )
 
 
-def operation(  # noqa: PLR0913  # an operation has as many parts
-    name: str,
+def describe_operation(  # noqa: PLR0913  # an operation has as many parts
+    method: str,
     summary: str,
+    responses: Mapping[int, Any],
     *,
     tag: str,
     scope: Permission | None,
-    responses: Mapping[int, Any],
     second_scope: Permission | None = None,
     body: type[BaseModel] | None = None,
     example: Any = None,
@@ -116,30 +118,44 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
     parameters: Sequence[OpenApiParameter] = (),
     description: str = "",
     only_people: bool = False,
+    is_idempotent: bool = False,
+    supports_if_match: bool = False,
     negotiates: bool = True,
 ) -> Callable[[View], View]:
     """
-    Describe a method of a view. Every operation has to be described.
+    Describe the view of a method and an address; its function's name is the name of the operation.
 
-    `responses` are models by status, several where `Accept` chooses, and None without a body. A
-    Page has its parameters anyway, unless its cursor is not an id. `refusals` are the errors that
-    not every operation has. `example` is that of a body which is not our model. `negotiates` is
-    False for views that ignore `Accept`.
+    Every operation has to be described. `responses` are models by status, several where `Accept`
+    chooses, and None without a body. A Page has its parameters anyway, unless its cursor is not an
+    id. `refusals` are the errors of this operation only; NotFound is one wherever the address has
+    arguments. `example` is that of a body which is not our model. `is_idempotent` is True for views
+    that pass `idempotency` to their action, `supports_if_match` for those that pass
+    `check_if_match`. `negotiates` is False for views that ignore `Accept`.
     """
-    kinds = {*refusals, *(_CALLER_ERRORS if scope else ()), *(_BODY_ERRORS if body else ())}
+    kinds = {
+        *refusals,
+        *(_CALLER_ERRORS if scope else ()),
+        *(_BODY_ERRORS if body else ()),
+        *(_METHOD_ERRORS.get(method, ()) if negotiates else ()),
+    }
     result = responses.get(200)
+    not_modified = {304: None} if method == "GET" and negotiates else {}
+    if is_idempotent:
+        kinds.add(errors.IdempotencyConflict)
+        parameters = [*parameters, _IDEMPOTENCY_KEY]
+    if supports_if_match:
+        description = f"{description} {_IF_MATCH}".strip()
     if _is_page(result) and not any(parameter.name == "after" for parameter in parameters):
         parameters = [*parameters, *_AFTER_ID]
 
     def describe(view: View) -> View:
-        method = view.__name__
-        all_kinds = {*kinds, *_METHOD_ERRORS.get(method, ())}
-        codes = {(status_of(kind), kind.code, _meaning(kind)) for kind in all_kinds}
+        if set(signature(view).parameters) - {"self", "request"}:
+            kinds.add(errors.NotFound)
+        codes = {(status_of(kind), kind.code, _meaning(kind)) for kind in kinds}
         codes |= {_UNAVAILABLE, *((_NOT_ACCEPTABLE,) if negotiates else ())}
         access = _access(scope, second_scope, only_people=only_people)
-        not_modified = {304: None} if method == "get" else {}
-        described: View = extend_schema(
-            operation_id=name,
+        described: Any = extend_schema(
+            operation_id=re.sub("_(.)", lambda match: match[1].upper(), view.__name__),
             summary=summary,
             description=" ".join(filter(None, (description, access))),
             tags=[tag],
@@ -150,8 +166,10 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
             auth=_security(scope, only_people=only_people),  # type: ignore[arg-type]  # as OpenAPI has it
             extensions={"x-required-scope": scope.value} if scope else {},
         )(view)
-        described.known_fields = _field_names(result)  # type: ignore[attr-defined]  # for `fields=`
-        return described
+        described.http_method = method
+        described.known_fields = _field_names(result)
+        described.supports_if_match = supports_if_match
+        return described  # type: ignore[no-any-return]
 
     return describe
 

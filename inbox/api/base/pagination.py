@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.core.validators import slug_re
@@ -17,6 +18,9 @@ MAX_PAGE_SIZE = 200
 SLUG = {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$", "maxLength": 50}
 #: The JSON Schema of a cursor that is a number: for Pagination.after_number.
 NUMBER_CURSOR = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
+
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -67,20 +71,22 @@ class Pagination:
 
     def page(
         self,
-        rows: Sequence[Any],
-        represent: Callable[[Any], Any],
-        cursor: Callable[[Any], Any] = lambda row: row.pk,
+        rows: Sequence[Row],
+        represent: Callable[[Row], Any],
+        cursor: Callable[[Row], object] = attrgetter("pk"),
     ) -> Response:
         """Return the response with up to `limit` of the `one_more` rows, and the next cursor."""
         results = rows[: self.limit]
-        next_after = str(cursor(results[-1])) if len(rows) > self.limit else None
-        return Response({"results": list(map(represent, results)), "next_after": next_after})
+        after = cursor(results[-1]) if len(rows) > self.limit else None
+        return page_response(results, after, represent)
 
 
-def page_response(page: Any, represent: Callable[[Any], Any]) -> Response:
-    """Return the page of a query that finds its own cursor."""
-    next_after = str(page.after) if page.after is not None else None
-    return Response({"results": list(map(represent, page.rows)), "next_after": next_after})
+def page_response(
+    rows: Sequence[Row], after: object | None, represent: Callable[[Row], Any]
+) -> Response:
+    """Return the response with all `rows`; `after` is the cursor, or None on the last page."""
+    next_after = str(after) if after is not None else None
+    return Response({"results": list(map(represent, rows)), "next_after": next_after})
 
 
 def _no_cursor() -> InvalidInput:

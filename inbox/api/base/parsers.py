@@ -18,10 +18,7 @@ class StrictJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
     ) -> Any:
-        body = stream.read(MAX_BODY + 1)
-        if len(body) > MAX_BODY:
-            raise TooLarge(_TOO_LARGE)
-        return read_json(body or b"{}")
+        return _read_json(stream, empty=b"{}")
 
 
 def json_body(request: HttpRequest) -> Any:
@@ -35,16 +32,16 @@ def json_body(request: HttpRequest) -> Any:
         raise UnsupportedMedia("Send the input as JSON, with Content-Type: application/json.")
     if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
         raise TooLarge(_TOO_LARGE)
-    body = request.read(MAX_BODY + 1)
+    return _read_json(request)
+
+
+def _read_json(stream: IO[Any] | HttpRequest, empty: bytes = b"") -> Any:
+    """Raises InvalidInput, TooLarge."""
+    body = stream.read(MAX_BODY + 1)
     if len(body) > MAX_BODY:
         raise TooLarge(_TOO_LARGE)
-    return read_json(body)
-
-
-def read_json(body: bytes | str) -> Any:
-    """Raises InvalidInput."""
     try:
-        return strict_json.loads(body)
+        return strict_json.loads(body or empty)
     except strict_json.JsonRejected as error:
         raise InvalidInput(str(error)) from error
 

@@ -73,6 +73,12 @@ class Page(Schema, Generic[Item]):
     """The `after` of the next page; null on the last one."""
 
 
+# Their fields have their descriptions by now. For each parametrized form, as `Page[Run]`, pydantic
+# would search all modules for a source that does not exist: a third of the start of a process.
+for _generic in (List, Page):
+    _generic.model_config["use_attribute_docstrings"] = False
+
+
 def source(path: str) -> Any:
     """Declare the attribute that a field is read from, `agent.slug` if it is nested."""
     return Field(validation_alias=path)

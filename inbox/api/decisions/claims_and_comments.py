@@ -1,34 +1,29 @@
 """REST: claims on interrupts, and comments about them."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.actions.decisions.claims import claim_interrupt, release_claim
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt, release_claim
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
-from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Pagination
+from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.decisions import collaboration, interrupts
+from inbox.rules import errors
 from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
-from inbox.rules.errors import (
-    AlreadyDecided,
-    Claimed,
-    IdempotencyConflict,
-    InterruptExpired,
-    NotFound,
-)
 from inbox.rules.people.access import Permission
+
+operation = partial(describe_operation, tag="interrupts", scope=Permission.DECIDE)
 
 
 class ClaimInput(Schema):
     take_over: Annotated[Flag, example(True)] = False
-    """Take the claim of another person over."""
+    """Take over the claim of another person."""
 
 
 class Claim(Schema):
@@ -51,71 +46,54 @@ class Comment(CommentInput):
     at: datetime = source("created_at")
 
 
-class InterruptClaim(ApiView):
+class Collaboration(ApiView):
     @operation(
-        "claimInterrupt",
+        "POST",
         "Claim an interrupt for ten minutes, or renew the claim",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={200: Claim},
+        {200: Claim},
         body=ClaimInput,
-        refusals=(NotFound, AlreadyDecided, Claimed, InterruptExpired),
         only_people=True,
+        refusals=(errors.AlreadyDecided, errors.Claimed, errors.InterruptExpired),
     )
-    def post(self, request: Request, interrupt_id: UUID) -> Response:
+    def claim_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         body = ClaimInput.from_request(request)
         claim = claim_interrupt(
-            interrupt_id=interrupt_id, actor=self.actor(request), take_over=body.take_over
+            interrupt_id=interrupt_id, actor=self.actor, take_over=body.take_over
         )
         return Response(Claim.represent(claim))
 
-    @operation(
-        "releaseInterrupt",
-        "Release the claim on an interrupt",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={204: None},
-        refusals=(NotFound,),
-        only_people=True,
-    )
-    def delete(self, request: Request, interrupt_id: UUID) -> Response:
-        release_claim(interrupt_id=interrupt_id, actor=self.actor(request))
+    @operation("DELETE", "Release the claim on an interrupt", {204: None}, only_people=True)
+    def release_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        release_claim(interrupt_id=interrupt_id, actor=self.actor)
         return Response(status=204)
 
-
-class InterruptComments(ApiView):
     @operation(
-        "listComments",
+        "GET",
         "List the comments of reviewers about an interrupt",
-        tag="interrupts",
+        {200: Page[Comment]},
         scope=Permission.READ,
-        responses={200: Page[Comment]},
-        refusals=(NotFound,),
     )
-    def get(self, request: Request, interrupt_id: UUID) -> Response:
-        row = interrupts.interrupt_for(self.actor(request), interrupt_id)
-        pagination = Pagination.of(request.query_params)
+    def list_comments(self, request: Request, interrupt_id: UUID) -> Response:
+        row = interrupts.interrupt_for(self.actor, interrupt_id)
+        pagination = self.pagination
         rows = collaboration.comments_page(
             row, limit=pagination.one_more, after=pagination.after_id
         )
         return pagination.page(rows, Comment.represent)
 
     @operation(
-        "addComment",
+        "POST",
         "Comment on an interrupt; agents do not see comments",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={201: Comment},
+        {201: Comment},
         body=CommentInput,
-        refusals=(NotFound, IdempotencyConflict),
-        parameters=[IDEMPOTENCY_KEY],
         only_people=True,
+        is_idempotent=True,
     )
-    def post(self, request: Request, interrupt_id: UUID) -> Response:
-        body, idempotency = CommentInput.from_request(request), self.idempotency(request)
+    def add_comment(self, request: Request, interrupt_id: UUID) -> Response:
+        body, idempotency = CommentInput.from_request(request), self.idempotency
         comment = add_comment(
             interrupt_id=interrupt_id,
-            actor=self.actor(request),
+            actor=self.actor,
             text=body.text,
             idempotency=idempotency,
         )

@@ -2,7 +2,8 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
@@ -15,25 +16,19 @@ from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.error_responses import Problem, body_of
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
-from inbox.api.base.openapi_descriptions import operation
+from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Schema, source
+from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.errors import (
-    AlreadyDecided,
-    AlreadyResumed,
-    Claimed,
-    EditsNotOffered,
-    InboxOnly,
-    InterruptExpired,
-    InvalidPayload,
-    MaskedNotSeen,
-    NotFound,
-    ViewChanged,
-    ViewDigestRequired,
-)
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="interrupts", scope=Permission.DECIDE)
 
 DIGEST = "9f2c6ab51b3a4f0c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
 #: Without it, the action says that it is required.
@@ -87,96 +82,81 @@ class Result(Schema):
     error: Problem | None
 
 
-class InterruptDecide(ApiView):
+class Decisions(ApiView):
     @operation(
-        "decideInterrupt",
+        "POST",
         "Decide one interrupt",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={200: Decision},
+        {200: Decision},
         body=DecisionInput,
-        refusals=(
-            NotFound,
-            AlreadyDecided,
-            Claimed,
-            InboxOnly,
-            InterruptExpired,
-            InvalidPayload,
-            EditsNotOffered,
-            MaskedNotSeen,
-            ViewChanged,
-            ViewDigestRequired,
-        ),
         description="The last decision that a run waits for resumes it.",
+        refusals=(
+            errors.AlreadyDecided,
+            errors.Claimed,
+            errors.InboxOnly,
+            errors.InterruptExpired,
+            errors.InvalidPayload,
+            errors.EditsNotOffered,
+            errors.MaskedNotSeen,
+            errors.ViewChanged,
+            errors.ViewDigestRequired,
+        ),
     )
-    def post(self, request: Request, interrupt_id: UUID) -> Response:
+    def decide_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         body = DecisionInput.from_request(request)
         row = decide(
             interrupt_id=interrupt_id,
             status=body.status,
             payload=body.payload,
             view_digest=body.view_digest,
-            actor=self.actor(request),
+            actor=self.actor,
             entrance=Entrance.REST,
             unseen=body.unseen,
         )
-        return _response(row, may_see_secrets=self.may_see_secrets(request))
+        return _response(row, may_see_secrets=self.may_see_secrets)
 
-
-class InterruptWithdraw(ApiView):
     @operation(
-        "withdrawDecision",
+        "POST",
         "Withdraw your own decision",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={200: Decision},
-        refusals=(NotFound, AlreadyResumed, InterruptExpired),
+        {200: Decision},
         description="Possible while the run waits for other decisions.",
+        refusals=(errors.AlreadyResumed, errors.InterruptExpired),
     )
-    def post(self, request: Request, interrupt_id: UUID) -> Response:
-        row = withdraw_decision(interrupt_id=interrupt_id, actor=self.actor(request))
-        return _response(row, may_see_secrets=self.may_see_secrets(request))
+    def withdraw_decision(self, request: Request, interrupt_id: UUID) -> Response:
+        row = withdraw_decision(interrupt_id=interrupt_id, actor=self.actor)
+        return _response(row, may_see_secrets=self.may_see_secrets)
 
-
-class InterruptsDecide(ApiView):
     @operation(
-        "decideInterrupts",
+        "POST",
         "Decide up to 100 interrupts the same way",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={200: List[Result]},
+        {200: List[Result]},
         body=BulkDecisionInput,
         description="Each is decided or rejected on its own.",
     )
-    def post(self, request: Request) -> Response:
+    def decide_interrupts(self, request: Request) -> Response:
         body = BulkDecisionInput.from_request(request)
         results = bulk.decide_many(
             items=[(item.id, item.view_digest) for item in body.items],
             status=body.status,
             payload=body.payload,
-            actor=self.actor(request),
+            actor=self.actor,
             entrance=Entrance.BULK_REST,
         )
         return _results(results)
 
-
-class InterruptsWithdraw(ApiView):
     @operation(
-        "withdrawDecisions",
+        "POST",
         "Withdraw up to 100 of your own decisions",
-        tag="interrupts",
-        scope=Permission.DECIDE,
-        responses={200: List[Result]},
+        {200: List[Result]},
         body=BulkWithdrawalInput,
         description="Each is withdrawn or rejected on its own.",
     )
-    def post(self, request: Request) -> Response:
+    def withdraw_decisions(self, request: Request) -> Response:
         body = BulkWithdrawalInput.from_request(request)
-        results = bulk.withdraw_many(interrupt_ids=body.ids, actor=self.actor(request))
+        results = bulk.withdraw_many(interrupt_ids=body.ids, actor=self.actor)
         return _results(results)
 
 
-def represent_decision(row: Any, interrupt_body: str | None) -> dict[str, Any]:
+def represent_decision(row: "models.Decision", interrupt_body: str | None) -> dict[str, Any]:
     """Return a decision; its payload masked for the AG-UI interrupt, or unmasked for None."""
     payload = None if row.payload is None else json.loads(row.payload)
     if interrupt_body is not None:
@@ -184,7 +164,7 @@ def represent_decision(row: Any, interrupt_body: str | None) -> dict[str, Any]:
     return Decision.represent(row, payload=payload)
 
 
-def _response(row: Any, *, may_see_secrets: bool) -> Response:
+def _response(row: "models.Decision", *, may_see_secrets: bool) -> Response:
     return Response(represent_decision(row, None if may_see_secrets else row.interrupt.body))
 
 

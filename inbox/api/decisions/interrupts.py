@@ -2,21 +2,23 @@
 
 import json
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Agui, Id, example
-from inbox.api.base.openapi_descriptions import operation, query
-from inbox.api.base.pagination import Pagination, page_response, reject_parameters
+from inbox.api.base.openapi_descriptions import describe_operation, query
+from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
 from inbox.api.runs.runs import ThreadName
+from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
     MAX_NAME_CHARACTERS,
     MAX_SEARCH_CHARACTERS,
@@ -24,26 +26,39 @@ from inbox.rules.decisions.list_filters import (
     ListState,
     Sort,
 )
-from inbox.rules.errors import InvalidInput, InvalidValue, NotFound
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
 
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="interrupts", scope=Permission.READ)
+
 _NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _FLAG = {"type": "string", "enum": ["1"]}
 #: The parameters of `inbox.rules.decisions.list_filters`.
 FILTERS = [
-    query("status", "Open or closed interrupts.", {"enum": ["open", "closed"]}),
-    query("state", "A more exact status.", {"enum": [state.value for state in ListState]}),
-    query("agent", "The agent.", _NAME),
-    query("tool", "The tool.", _NAME),
-    query("reason", "The reason.", _NAME),
-    query("team", "The team.", _NAME),
-    query("mine", "Claimed or decided by you.", _FLAG),
-    query("expiring", "About to expire.", _FLAG),
-    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
-    query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
+    query("status", "Only open or only closed interrupts.", {"enum": ["open", "closed"]}),
+    query(
+        "state",
+        "A status that is more exact than `status`.",
+        {"enum": [state.value for state in ListState]},
+    ),
+    query("agent", "Only those of this agent.", _NAME),
+    query("tool", "Only those about this tool.", _NAME),
+    query("reason", "Only those with this reason.", _NAME),
+    query("team", "Only those of this team.", _NAME),
+    query("mine", "Only those that you have claimed or decided.", _FLAG),
+    query("expiring", "Only those that expire soon.", _FLAG),
+    query(
+        "q",
+        "Only those with all of these words.",
+        {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS},
+    ),
+    query("sort", "The order of the list.", {"enum": [sort.value for sort in Sort]}),
 ]
 _STATUSES = {"open": ListState.OPEN, "closed": ListState.DECIDED}
 Title = Annotated[str, example("Send an e-mail to kim@example.com: Your invoice")]
@@ -83,7 +98,7 @@ class Interrupt(Schema):
     masked: Annotated[list[Masked], example([])]
     """The masked texts in `args` and in the metadata of `interrupt`."""
     view_digest: ViewDigest = source("shown_digest")
-    """To be sent with a decision, which counts for this version of the interrupt only."""
+    """Send it with a decision, which then counts for this version of the interrupt only."""
     expires_at: datetime | None
     created_at: datetime
     closed_at: datetime | None
@@ -103,46 +118,44 @@ class InterruptWithSiblings(Interrupt):
 
 class Interrupts(ApiView):
     @operation(
-        "listInterrupts",
+        "GET",
         "List open or closed interrupts",
-        tag="interrupts",
-        scope=Permission.READ,
-        responses={200: Page[Interrupt]},
-        refusals=(InvalidInput, InvalidValue, NotFound),
+        {200: Page[Interrupt]},
         parameters=FILTERS,
+        refusals=(errors.InvalidInput, errors.InvalidValue, errors.NotFound),
     )
-    def get(self, request: Request) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    def list_interrupts(self, request: Request) -> Response:
+        actor, pagination = self.actor, self.pagination
         after = pagination.after_id
         page = inbox_lists.full_list_for(
             actor,
             _filter(request),
-            now=timezone.now(),
+            now=clock.now(),
             limit=pagination.limit,
             # The order may depend on columns of the row that the cursor names.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
-        may_see_secrets = self.may_see_secrets(request)
-        return page_response(page, lambda row: _represent(row, may_see_secrets=may_see_secrets))
+        may_see_secrets = self.may_see_secrets
+        return page_response(
+            page.rows,
+            page.after,
+            lambda row: _represent(
+                row, interrupts.listed_decision(row), may_see_secrets=may_see_secrets
+            ),
+        )
 
-
-class InterruptDetail(ApiView):
     @operation(
-        "getInterrupt",
+        "GET",
         "Read one interrupt, with its siblings and its decision",
-        tag="interrupts",
-        scope=Permission.READ,
-        responses={200: InterruptWithSiblings},
-        refusals=(NotFound,),
+        {200: InterruptWithSiblings},
     )
-    def get(self, request: Request, interrupt_id: UUID) -> Response:
-        detail = interrupts.detail_for(self.actor(request), interrupt_id)
-        row = detail.interrupt
-        row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
+    def get_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        detail = interrupts.detail_for(self.actor, interrupt_id)
         return Response(
             _represent(
-                row,
-                may_see_secrets=self.may_see_secrets(request),
+                detail.interrupt,
+                detail.decision,
+                may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
@@ -154,17 +167,21 @@ def _filter(request: Request) -> InterruptFilter:
     query = request.query_params.dict()
     status = query.pop("status", "open")
     if status not in _STATUSES:
-        raise InvalidInput("`status` is `open` or `closed`.")
+        raise errors.InvalidInput("`status` is `open` or `closed`.")
     interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
     reject_parameters(ignored)
     return interrupt_filter
 
 
 def _represent(
-    row: Any, *, may_see_secrets: bool, model: type[Interrupt] = Interrupt, **values: Any
+    row: "models.Interrupt",
+    decision: "models.Decision | None",
+    *,
+    may_see_secrets: bool,
+    model: type[Interrupt] = Interrupt,
+    **values: Any,
 ) -> dict[str, Any]:
     """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
-    decision = next(iter(row.standing), None)
     args, interrupt, secrets = _args(row), json.loads(row.body), secrets_of_arguments(row.body)
     return model.represent(
         row,
@@ -178,9 +195,9 @@ def _represent(
     )
 
 
-def _args(row: Any) -> Any:
+def _args(row: "models.Interrupt") -> Any:
     """Return what an approval allows, as an earlier decision about the call may have edited it."""
-    if row.args is None:
+    if row.args is None or row.tool_call is None:
         return None
     return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 

@@ -1,6 +1,7 @@
 """REST: API keys of a team, for its administrators."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -20,18 +21,11 @@ from inbox.api.base.field_types import (
     example,
     line,
 )
-from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Pagination
+from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import api_keys
 from inbox.queries.people.teams import team_for
-from inbox.rules.errors import (
-    IdempotencyConflict,
-    InvalidValue,
-    KeyEnded,
-    MoreThanOwn,
-    NotFound,
-)
+from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.people.api_keys import (
     DEFAULT_DAYS_VALID,
@@ -40,6 +34,8 @@ from inbox.rules.people.api_keys import (
     MAX_NAME_CHARACTERS,
     MAX_OVERLAP_HOURS,
 )
+
+operation = partial(describe_operation, tag="keys", scope=Permission.ADMIN)
 
 Token = Annotated[str, example("so_Zm9yIGV4YW1wbGUsIGFuZCBubyByZWFsIHRva2VuIQ")]
 KeyName = Annotated[str, line(MAX_NAME_CHARACTERS), example("ci")]
@@ -72,15 +68,15 @@ class Key(Schema):
     scopes: list[Permission]
     agent: str | None = source("agent.slug")
     """The agent that the key belongs to: it reads and runs this agent and nothing else."""
-    made_by: PersonName
+    made_by: PersonName = source("created_by")
     created_at: datetime
     rotated_at: datetime | None
     former_token_until: datetime | None = source("former_until")
     expires_at: datetime | None
-    """Null: never."""
+    """Null: the key does not expire."""
     revoked_at: datetime | None
     last_used_at: datetime | None
-    """To the minute."""
+    """Accurate to the minute."""
     last_refused_at: datetime | None
     """The last time that an expired or replaced token was sent."""
 
@@ -95,17 +91,10 @@ class MadeKey(Key):
     """The bearer token; null in a replayed response: make another key if it was lost."""
 
 
-class TeamKeys(ApiView):
-    @operation(
-        "listKeys",
-        "List the keys of a team",
-        tag="keys",
-        scope=Permission.ADMIN,
-        responses={200: Page[Key]},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, team: str) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+class Keys(ApiView):
+    @operation("GET", "List the keys of a team", {200: Page[Key]})
+    def list_keys(self, request: Request, team: str) -> Response:
+        actor, pagination = self.actor, self.pagination
         team_id = team_for(actor, team).pk
         rows = api_keys.api_keys_page(
             actor, team_id, limit=pagination.one_more, after=pagination.after_id
@@ -113,19 +102,17 @@ class TeamKeys(ApiView):
         return pagination.page(rows, Key.represent)
 
     @operation(
-        "makeKey",
+        "POST",
         "Create a key",
-        tag="keys",
-        scope=Permission.ADMIN,
-        responses={201: MadeKey},
+        {201: MadeKey},
         body=KeyInput,
-        refusals=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
-        parameters=[IDEMPOTENCY_KEY],
+        is_idempotent=True,
+        refusals=(errors.InvalidValue, errors.MoreThanOwn),
     )
-    def post(self, request: Request, team: str) -> Response:
-        actor = self.actor(request)
+    def make_key(self, request: Request, team: str) -> Response:
+        actor = self.actor
         team_id = team_for(actor, team).pk
-        body, idempotency = KeyInput.from_request(request), self.idempotency(request)
+        body, idempotency = KeyInput.from_request(request), self.idempotency
         row, token = make_key(
             team_id=team_id,
             name=body.name,
@@ -138,50 +125,28 @@ class TeamKeys(ApiView):
         answer = MadeKey.represent(row, token=token or None)
         return created_response(answer, replayed=idempotency.is_replayed(row))
 
+    @operation("GET", "Read one key", {200: Key})
+    def get_key(self, request: Request, key_id: UUID) -> Response:
+        return Response(Key.represent(api_keys.key_for(self.actor, key_id)))
 
-class KeyDetail(ApiView):
     @operation(
-        "getKey",
-        "Read one key",
-        tag="keys",
-        scope=Permission.ADMIN,
-        responses={200: Key},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, key_id: UUID) -> Response:
-        return Response(Key.represent(api_keys.key_for(self.actor(request), key_id)))
-
-
-class KeyRotate(ApiView):
-    @operation(
-        "rotateKey",
+        "POST",
         "Give a key a new token",
-        tag="keys",
-        scope=Permission.ADMIN,
-        responses={200: KeyWithToken},
+        {200: KeyWithToken},
         body=RotationInput,
-        refusals=(NotFound, MoreThanOwn, KeyEnded),
         description="The former token stays valid for `overlap_hours`.",
+        refusals=(errors.MoreThanOwn, errors.KeyEnded),
     )
-    def post(self, request: Request, key_id: UUID) -> Response:
+    def rotate_key(self, request: Request, key_id: UUID) -> Response:
         body = RotationInput.from_request(request)
         row, token = rotate_key(
             key_id=key_id,
-            actor=self.actor(request),
+            actor=self.actor,
             overlap_hours=body.overlap_hours,
             days=body.sent().get("expires_in_days", UNCHANGED),
         )
         return Response(KeyWithToken.represent(row, token=token))
 
-
-class KeyRevoke(ApiView):
-    @operation(
-        "revokeKey",
-        "Revoke a key and close its connections",
-        tag="keys",
-        scope=Permission.ADMIN,
-        responses={200: Key},
-        refusals=(NotFound,),
-    )
-    def post(self, request: Request, key_id: UUID) -> Response:
-        return Response(Key.represent(revoke_key(key_id=key_id, actor=self.actor(request))))
+    @operation("POST", "Revoke a key and close its connections", {200: Key})
+    def revoke_key(self, request: Request, key_id: UUID) -> Response:
+        return Response(Key.represent(revoke_key(key_id=key_id, actor=self.actor)))

@@ -1,6 +1,7 @@
 """REST: invitations to a team, for its administrators."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -11,20 +12,15 @@ from rest_framework.response import Response
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Id, PersonName, TeamName, example, line
-from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Pagination
+from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people.invitations import invitations_for
 from inbox.queries.people.teams import team_for
-from inbox.rules.errors import (
-    IdempotencyConflict,
-    InvalidValue,
-    InvitationEnded,
-    MoreThanOwn,
-    NotFound,
-)
+from inbox.rules import errors
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
+
+operation = partial(describe_operation, tag="invitations", scope=Permission.ADMIN)
 
 Email = Annotated[
     str,
@@ -55,7 +51,7 @@ class Invitation(Schema):
     role: Role
     invited_by: PersonName
     mail: MailState
-    """State of the e-mail. One that stays `sending` was lost; `none`: the link is shown once."""
+    """The state of the e-mail: lost if it stays `sending`; `none` if the site sends no mail."""
     created_at: datetime
     sent_at: datetime
     """When the current link was made. Earlier links are invalid."""
@@ -66,40 +62,35 @@ class InvitationWithLink(Invitation):
     """An invitation. Its link is only in the response that created it."""
 
     link: str | None
-    """For you to pass on if the site sends no mail; otherwise null."""
+    """The link to pass on, if the site sends no mail; otherwise null."""
 
 
-class TeamInvitations(ApiView):
+class Invitations(ApiView):
     @operation(
-        "listInvitations",
+        "GET",
         "List the open invitations of a team",
-        tag="invitations",
-        scope=Permission.ADMIN,
-        responses={200: Page[Invitation]},
-        refusals=(NotFound,),
-        description="Neither accepted nor withdrawn, the latest first; 50 at most.",
+        {200: Page[Invitation]},
+        description="Neither accepted nor withdrawn, the latest first; a team has up to 50.",
     )
-    def get(self, request: Request, team: str) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    def list_invitations(self, request: Request, team: str) -> Response:
+        actor, pagination = self.actor, self.pagination
         team_id = team_for(actor, team).pk
         rows = invitations_for(actor, team_id, limit=pagination.one_more, after=pagination.after_id)
         return pagination.page(rows, Invitation.represent)
 
     @operation(
-        "invite",
+        "POST",
         "Invite a person by e-mail",
-        tag="invitations",
-        scope=Permission.ADMIN,
-        responses={201: InvitationWithLink},
+        {201: InvitationWithLink},
         body=InvitationInput,
-        refusals=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
-        parameters=[IDEMPOTENCY_KEY],
         description="The invitation is created even if its mail cannot be sent; see `mail`.",
+        is_idempotent=True,
+        refusals=(errors.InvalidValue, errors.MoreThanOwn),
     )
-    def post(self, request: Request, team: str) -> Response:
-        actor = self.actor(request)
+    def invite(self, request: Request, team: str) -> Response:
+        actor = self.actor
         team_id = team_for(actor, team).pk
-        body, idempotency = InvitationInput.from_request(request), self.idempotency(request)
+        body, idempotency = InvitationInput.from_request(request), self.idempotency
         row, link = invite(
             team_id=team_id,
             email=body.email,
@@ -111,36 +102,28 @@ class TeamInvitations(ApiView):
         answer = InvitationWithLink.represent(row, link=link or None)
         return created_response(answer, replayed=idempotency.is_replayed(row))
 
-
-class InvitationDetail(ApiView):
     @operation(
-        "withdrawInvitation",
+        "DELETE",
         "Withdraw an invitation",
-        tag="invitations",
-        scope=Permission.ADMIN,
-        responses={204: None},
-        refusals=(NotFound, InvitationEnded),
+        {204: None},
         description="Its link becomes invalid.",
+        refusals=(errors.InvitationEnded,),
     )
-    def delete(self, request: Request, invitation_id: UUID) -> Response:
-        withdraw_invitation(invitation_id=invitation_id, actor=self.actor(request))
+    def withdraw_invitation(self, request: Request, invitation_id: UUID) -> Response:
+        withdraw_invitation(invitation_id=invitation_id, actor=self.actor)
         return Response(status=204)
 
-
-class InvitationResend(ApiView):
     @operation(
-        "resendInvitation",
+        "POST",
         "Send an invitation again, with a new link",
-        tag="invitations",
-        scope=Permission.ADMIN,
-        responses={200: InvitationWithLink},
-        refusals=(NotFound, MoreThanOwn, InvitationEnded),
+        {200: InvitationWithLink},
         description="The former link becomes invalid. Expired invitations can be sent again.",
+        refusals=(errors.MoreThanOwn, errors.InvitationEnded),
     )
-    def post(self, request: Request, invitation_id: UUID) -> Response:
+    def resend_invitation(self, request: Request, invitation_id: UUID) -> Response:
         row, link = resend_invitation(
             invitation_id=invitation_id,
-            actor=self.actor(request),
+            actor=self.actor,
             site=request.build_absolute_uri("/"),
         )
         return Response(InvitationWithLink.represent(row, link=link or None))

@@ -1,5 +1,6 @@
 """REST: teams and their members."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from rest_framework.request import Request
@@ -17,26 +18,22 @@ from inbox.api.base.field_types import (
     example,
     line,
 )
-from inbox.api.base.openapi_descriptions import operation, page_parameters
-from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Pagination
+from inbox.api.base.openapi_descriptions import describe_operation, page_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, SLUG
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
+from inbox.rules import errors
 from inbox.rules.decisions.collaboration import (
     MAX_EXECUTION_HOURS,
     MAX_EXPIRY_HOURS,
     MAX_GRACE_SECONDS,
 )
-from inbox.rules.errors import (
-    AddressTaken,
-    InvalidValue,
-    LastAdmin,
-    MoreThanOwn,
-    NotFound,
-)
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
+
+operation = partial(describe_operation, tag="teams", scope=Permission.READ)
 
 TeamTitle = Annotated[str, line(MAX_NAME_CHARACTERS), example("Operations")]
 
@@ -47,21 +44,21 @@ class TeamInput(Schema):
 
 
 class TeamChange(Schema):
-    """The settings of a team. Those that a request leaves out stay."""
+    """The settings of a team. Those that a request leaves out stay as they are."""
 
     name: TeamTitle = UNSET
     grace_seconds: Annotated[int, Range(0, MAX_GRACE_SECONDS), example(30)] = UNSET
-    """How long a complete set of decisions waits before it resumes its run."""
+    """Seconds that a complete set of decisions waits before it resumes its run."""
     request_expiry_hours: Annotated[int, Range(0, MAX_EXPIRY_HOURS)] = UNSET
-    """When requests expire for which the agent sets no expiry; 0: never."""
+    """Hours until a request expires, if the agent sets no expiry; 0: it never expires."""
     execute_within_hours: Annotated[int, Range(1, MAX_EXECUTION_HOURS)] = UNSET
-    """When the approval of a call that has not started lapses."""
+    """Hours until an approval lapses, if the call has not started."""
     requires_view_digest: Flag = UNSET
-    """Whether AG-UI clients have to send the digest of what they displayed."""
+    """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET
-    """Whether requests can be decided on the pages of the inbox only."""
+    """True if requests can be decided on the pages of the inbox only."""
     names_deciders: Flag = UNSET
-    """Whether remote agents get the names of the people who decide."""
+    """True if remote agents get the names of the people who decide."""
     headings: Annotated[
         dict[str, Annotated[str, Text()]],
         example({"refund_payment": "Refund {amount} {currency}"}),
@@ -86,116 +83,89 @@ class Member(MemberChange):
     username: Annotated[str, example("ana")] = source("user.username")
     name: PersonName = source("user.display_name")
     is_active: bool = source("user.is_active")
-    """A member who is not active cannot sign in and counts for no rule."""
+    """A member who is not active cannot sign in, and rules do not count them."""
 
 
 class Teams(ApiView):
-    @operation(
-        "listTeams",
-        "List your teams",
-        tag="teams",
-        scope=Permission.READ,
-        responses={200: Page[Team]},
-        parameters=page_parameters(SLUG),
-    )
-    def get(self, request: Request) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    @operation("GET", "List your teams", {200: Page[Team]}, parameters=page_parameters(SLUG))
+    def list_teams(self, request: Request) -> Response:
+        actor, pagination = self.actor, self.pagination
         rows = members.teams_with_access_page(
             actor, limit=pagination.one_more, after=pagination.after_name
         )
         return pagination.page(rows, _represent_team, lambda row: row.team.slug)
 
     @operation(
-        "makeTeam",
+        "POST",
         "Create a team",
-        tag="teams",
+        {201: Team},
         scope=Permission.ADMIN,
-        responses={201: Team},
         body=TeamInput,
-        refusals=(InvalidValue, AddressTaken),
         only_people=True,
-        description="For superusers. The creator becomes the first administrator.",
+        description="For superusers only. The creator becomes the first administrator.",
+        refusals=(errors.InvalidValue, errors.AddressTaken),
     )
-    def post(self, request: Request) -> Response:
-        actor = self.actor(request)
+    def make_team(self, request: Request) -> Response:
+        actor = self.actor
         team = make_team(actor=actor, **TeamInput.from_request(request).sent())
         return Response(_represent_team(members.team_access(actor, team.slug)), status=201)
 
-
-class TeamDetail(ApiView):
-    @operation(
-        "getTeam",
-        "Read one team",
-        tag="teams",
-        scope=Permission.READ,
-        responses={200: Team},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, team: str) -> Response:
-        return Response(_represent_team(members.team_access(self.actor(request), team)))
+    @operation("GET", "Read one team", {200: Team})
+    def get_team(self, request: Request, team: str) -> Response:
+        return Response(_represent_team(members.team_access(self.actor, team)))
 
     @operation(
-        "changeTeam",
+        "PATCH",
         "Change the settings of a team",
-        tag="teams",
+        {204: None},
         scope=Permission.ADMIN,
-        responses={204: None},
         body=TeamChange,
-        refusals=(InvalidValue, NotFound),
+        refusals=(errors.InvalidValue,),
     )
-    def patch(self, request: Request, team: str) -> Response:
-        actor = self.actor(request)
+    def change_team(self, request: Request, team: str) -> Response:
+        actor = self.actor
         changes = TeamChange.from_request(request).sent()
         change_team(team_id=team_for(actor, team).pk, actor=actor, **changes)
         return Response(status=204)
 
-
-class TeamMembers(ApiView):
     @operation(
-        "listMembers",
+        "GET",
         "List the members of a team",
-        tag="teams",
-        scope=Permission.READ,
-        responses={200: Page[Member]},
-        refusals=(NotFound,),
+        {200: Page[Member]},
         parameters=page_parameters(NUMBER_CURSOR),
     )
-    def get(self, request: Request, team: str) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    def list_members(self, request: Request, team: str) -> Response:
+        actor, pagination = self.actor, self.pagination
         team_id = team_for(actor, team).pk
         limit, after = pagination.one_more, pagination.after_number
         rows = members.members_page(actor, team_id, limit=limit, after=after)
         return pagination.page(rows, Member.represent, cursor=lambda row: row.user_id)
 
-
-class MemberDetail(ApiView):
     @operation(
-        "changeMember",
+        "PATCH",
         "Change the role of a member",
-        tag="teams",
+        {200: Member},
         scope=Permission.ADMIN,
-        responses={200: Member},
         body=MemberChange,
-        refusals=(NotFound, LastAdmin, MoreThanOwn),
+        refusals=(errors.LastAdmin, errors.MoreThanOwn),
     )
-    def patch(self, request: Request, team: str, user: int) -> Response:
-        actor = self.actor(request)
+    def change_member(self, request: Request, team: str, user: int) -> Response:
+        actor = self.actor
         team_id = team_for(actor, team).pk
         role = MemberChange.from_request(request).role
         row = change_role(team_id=team_id, user_id=user, role=role, actor=actor)
         return Response(Member.represent(row))
 
     @operation(
-        "removeMember",
+        "DELETE",
         "Remove a member, or leave the team",
-        tag="teams",
+        {204: None},
         scope=Permission.ADMIN,
-        responses={204: None},
-        refusals=(NotFound, LastAdmin),
         description="Ends the sessions of the member in this team. Every member may leave.",
+        refusals=(errors.LastAdmin,),
     )
-    def delete(self, request: Request, team: str, user: int) -> Response:
-        actor = self.actor(request)
+    def remove_member(self, request: Request, team: str, user: int) -> Response:
+        actor = self.actor
         remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
         return Response(status=204)
 

@@ -14,7 +14,7 @@ from inbox import engine
 from inbox.agui_server import gateway
 from inbox.api.base.authentication import actor_of_request
 from inbox.api.base.base_view import conditional_response
-from inbox.api.base.openapi_descriptions import EVENT_STREAM, operation, query
+from inbox.api.base.openapi_descriptions import EVENT_STREAM, describe_operation, query
 from inbox.api.base.parsers import json_body
 from inbox.api.base.schema import Schema
 from inbox.api.runs.runs import ThreadName
@@ -22,9 +22,11 @@ from inbox.api.runs.streams import encoded, only, stream
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
+from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, Permission
+
+operation = partial(describe_operation, tag="agui", scope=Permission.READ)
 
 DIALECT = query(
     "dialect",
@@ -51,50 +53,41 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.AguiResponse]]
 
 
 @operation(
-    "runAgent",
+    "POST",
     "Run an agent, or resume its run, and follow it to its end",
-    tag="agui",
+    {200: EVENT_STREAM},
     scope=Permission.RUN,
-    responses={200: EVENT_STREAM},
     body=RunAgentInput,
     example=_INPUT,
-    refusals=(InvalidValue, NotFound),
     parameters=[DIALECT],
     description="Violations of the interrupt contract are sent as RUN_ERROR.",
     negotiates=False,
+    refusals=(errors.InvalidValue,),
 )
 @require_POST
-async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
+async def run_agent(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, partial(gateway.run, entrance=Entrance.AGUI_HTTP))
 
 
 @operation(
-    "connectAgent",
+    "POST",
     "Read the state of a thread, and follow its active run",
-    tag="agui",
-    scope=Permission.READ,
-    responses={200: EVENT_STREAM},
+    {200: EVENT_STREAM},
     body=ConnectInput,
-    refusals=(InvalidValue, NotFound),
     parameters=[DIALECT],
     negotiates=False,
+    refusals=(errors.InvalidValue,),
 )
 @require_POST
-async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
+async def connect_agent(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, gateway.connect)
 
 
 @operation(
-    "getCapabilities",
-    "Read the capabilities of an agent as AG-UI",
-    tag="agui",
-    scope=Permission.READ,
-    responses={200: AgentCapabilities},
-    refusals=(NotFound,),
-    negotiates=False,
+    "GET", "Read the capabilities of an agent as AG-UI", {200: AgentCapabilities}, negotiates=False
 )
 @require_safe
-async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
+async def get_capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
     def read() -> dict[str, Any]:
         agent = agents.agent_for(actor_of_request(request), slug)
         return engine.capabilities_of(agent.implementation)

@@ -1,7 +1,6 @@
 """`GET /api/threads/<id>/events`: the log as JSON, or as a stream of server-sent events."""
 
 from collections.abc import Callable
-from functools import partial
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -12,8 +11,8 @@ from inbox.api.base.base_view import conditional_response
 from inbox.api.base.field_types import Agui, Id
 from inbox.api.base.openapi_descriptions import (
     EVENT_STREAM,
+    describe_operation,
     header,
-    operation,
     page_parameters,
 )
 from inbox.api.base.pagination import Pagination, field_names
@@ -22,10 +21,10 @@ from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
-from inbox.rules.errors import InvalidInput, NotFound
+from inbox.rules import errors
 from inbox.rules.people.access import Permission
 
 PAGE, PAGE_BYTES = 1_000, 4 * 1024 * 1024
@@ -45,28 +44,30 @@ class EventPage(Schema):
 
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
 _AFTER = "The seq of the last event that the client has; 0 for none."
-_LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it. Overrides `after`.", _SEQ)
+_LAST_EVENT_ID = header(
+    "Last-Event-ID", "The seq of the last event that a browser has. Overrides `after`.", _SEQ
+)
 
 
-@operation(
-    "listEvents",
+@describe_operation(
+    "GET",
     "Read the log of a thread, or follow it",
+    {200: (EventPage, EVENT_STREAM)},
     tag="threads",
     scope=Permission.READ,
-    responses={200: (EventPage, EVENT_STREAM)},
-    refusals=(InvalidInput, NotFound),
     parameters=[*page_parameters(_SEQ, _AFTER, maximum=PAGE), _LAST_EVENT_ID],
     description="With `Accept: text/event-stream` the stream does not end; the `id:` of each event "
     "is its seq.",
     negotiates=False,
+    refusals=(errors.InvalidInput,),
 )
 @require_safe
-async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
+async def list_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
     if not wants_stream:
         return conditional_response(request, await in_db_thread(_page, request, thread_id))
-    after, may_read = await in_db_thread(_cursor, request, thread_id, is_stream=True)
-    return stream(encoded(follow(thread_id, after, may_read)))
+    after, reader = await in_db_thread(_cursor, request, thread_id, is_stream=True)
+    return stream(encoded(follow(thread_id, after, reader)))
 
 
 def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
@@ -96,7 +97,7 @@ _FIELDS: dict[str, Callable[[tuple[int, str, str, str]], str]] = {
 
 def _cursor(
     request: HttpRequest, thread_id: UUID, *, is_stream: bool = False
-) -> tuple[int, Callable[[], bool]]:
+) -> tuple[int, TeamReader]:
     """Return the seq to read from, and a check whether the actor may still read the log."""
     actor = actor_of_request(request)
     if is_stream:
@@ -104,6 +105,8 @@ def _cursor(
     thread = thread_for(actor, thread_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):
-        raise InvalidInput("`after` and Last-Event-ID are the seq of an event, a whole number.")
-    may_read = partial(is_still_allowed, actor, thread.team_id)
-    return min(int(cursor), thread.next_seq - 1), may_read
+        raise errors.InvalidInput(
+            "`after` and Last-Event-ID are the seq of an event, a whole number."
+        )
+    reader = TeamReader(actor, thread.team_id)
+    return min(int(cursor), thread.next_seq - 1), reader

@@ -1,9 +1,7 @@
 """`GET /api/runs/<id>?wait=<seconds>`: respond when the run pauses or ends."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import aclosing, suppress
-from functools import partial
 from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qs
@@ -13,15 +11,11 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import InterfaceError, OperationalError
 
 from inbox.api.base.authentication import actor_of_request
-from inbox.api.runs.streaming_app import (
-    Receive,
-    Send,
-    read_body,
-    until_disconnected,
-)
+from inbox.api.base.request_ids import Receive, Send
+from inbox.api.runs.streaming_app import read_body, until_disconnected
 from inbox.feed import follow_run
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, RequestRejected
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
@@ -95,7 +89,7 @@ async def _wait(scope: Any, seconds: int) -> None:
         return  # the view meets the same error and responds
 
 
-def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, Callable[[], bool]] | None:
+def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, TeamReader] | None:
     """Return the arguments of `follow_run`, None if the run is not active."""
     actor = actor_of_request(request)
     run = run_for(actor, run_id)
@@ -103,8 +97,8 @@ def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, Callabl
         return None
     # Read together with the status: the event that ends the run comes after it.
     after = run.thread.next_seq - 1
-    may_read = partial(is_still_allowed, actor, run.thread.team_id)
-    return run.thread_id, run.pk, after, may_read
+    reader = TeamReader(actor, run.thread.team_id)
+    return run.thread_id, run.pk, after, reader
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.core.validators import slug_re
@@ -13,7 +14,7 @@ from rest_framework.response import Response
 from inbox import engine
 from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.cancel_run import cancel_run
-from inbox.actions.runs.start_run import RunRequest, new_external_id
+from inbox.actions.runs.start_run import RunRequest, StartedRun, new_external_id
 from inbox.agui_server.run_input import ID_CHARACTERS
 from inbox.api.base.base_view import ApiView, created_response, idempotency_key
 from inbox.api.base.field_types import (
@@ -26,27 +27,22 @@ from inbox.api.base.field_types import (
     TextOrNull,
     example,
 )
-from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation, query
+from inbox.api.base.openapi_descriptions import describe_operation, query
 from inbox.api.base.pagination import SLUG, Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.runs.long_poll import MAX_WAIT_SECONDS, check_wait
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
-from inbox.rules.errors import (
-    Claimed,
-    IdempotencyConflict,
-    InboxOnly,
-    InvalidInput,
-    InvalidValue,
-    NotFound,
-    PendingInterrupts,
-    RetryRejected,
-    RunEnded,
-    ThreadBusy,
-)
+from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.schema.mask_agui import masked_event
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="runs", scope=Permission.READ)
 
 _WAIT = {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}
 _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
@@ -83,7 +79,7 @@ class StartRunInput(Schema):
 class Run(Schema):
     id: Id
     run_id: Annotated[str, example("r-1")] = source("external_id")
-    """Its AG-UI id, unique in its thread at most."""
+    """Its AG-UI id. Other threads may have a run with the same id."""
     thread: Id = source("thread_id")
     thread_id: ThreadName = source("thread.external_id")
     agent: AgentName = source("thread.agent.slug")
@@ -104,25 +100,27 @@ class Run(Schema):
 
 class AcceptedRun(Run):
     replayed: bool
-    """Whether an earlier request created this run."""
+    """True if an earlier request created this run."""
 
 
 class Runs(ApiView):
     @operation(
-        "listRuns",
+        "GET",
         "List the latest runs",
-        tag="runs",
-        scope=Permission.READ,
-        responses={200: Page[Run]},
-        refusals=(NotFound,),
+        {200: Page[Run]},
         parameters=[
-            query("status", "One status, or several with commas between.", _STATES),
-            query("agent", "The agent.", SLUG),
-            query("thread", "The thread.", {"type": "string", "format": "uuid"}),
+            query(
+                "status",
+                "Only runs with this status, or with one of several between commas.",
+                _STATES,
+            ),
+            query("agent", "Only those of this agent.", SLUG),
+            query("thread", "Only those of this thread.", {"type": "string", "format": "uuid"}),
         ],
+        refusals=(errors.NotFound,),
     )
-    def get(self, request: Request) -> Response:
-        actor, query = self.actor(request), request.query_params
+    def list_runs(self, request: Request) -> Response:
+        actor, query = self.actor, request.query_params
         pagination = Pagination.of(query)
         thread = query.get("thread")
         rows = threads.runs_for(
@@ -136,20 +134,24 @@ class Runs(ApiView):
         return pagination.page(rows, represent_run)
 
     @operation(
-        "startRun",
+        "POST",
         "Start a run",
-        tag="runs",
+        {202: AcceptedRun},
         scope=Permission.RUN,
-        responses={202: AcceptedRun},
         body=StartRunInput,
-        refusals=(InvalidValue, NotFound, IdempotencyConflict, PendingInterrupts, ThreadBusy),
-        parameters=[IDEMPOTENCY_KEY],
         description="Without `thread_id` the run opens a new thread.",
+        is_idempotent=True,
+        refusals=(
+            errors.InvalidValue,
+            errors.NotFound,
+            errors.PendingInterrupts,
+            errors.ThreadBusy,
+        ),
     )
-    def post(self, request: Request) -> Response:
+    def start_run(self, request: Request) -> Response:
         body = StartRunInput.from_request(request)
         key = idempotency_key(request)
-        actor = self.actor(request)
+        actor = self.actor
         agent = agents.agent_for(actor, body.agent)
         run_request = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
         accepted = engine.start_run(
@@ -157,59 +159,48 @@ class Runs(ApiView):
         )
         return _accepted(accepted)
 
-
-class RunDetail(ApiView):
     @operation(
-        "getRun",
+        "GET",
         "Read one run, with its terminal event",
-        tag="runs",
-        scope=Permission.READ,
-        responses={200: Run},
-        refusals=(NotFound,),
+        {200: Run},
         parameters=[
-            query("wait", "Respond when the run pauses or ends, or after so many seconds.", _WAIT)
+            query("wait", "Respond when the run pauses or ends, or after this many seconds.", _WAIT)
         ],
     )
-    def get(self, request: Request, run_id: UUID) -> Response:
+    def get_run(self, request: Request, run_id: UUID) -> Response:
         check_wait(request.query_params.get("wait", "0"))
-        run = threads.run_for(self.actor(request), run_id)
+        run = threads.run_for(self.actor, run_id)
         terminal = threads.terminal_event_of(run)
-        return Response(represent_run(run, terminal, may_see_secrets=self.may_see_secrets(request)))
+        return Response(represent_run(run, terminal, may_see_secrets=self.may_see_secrets))
 
-
-class RunCancel(ApiView):
     @operation(
-        "cancelRun",
+        "POST",
         "Cancel an active run, or the open interrupts of an interrupted one",
-        tag="runs",
+        {200: Run},
         scope=Permission.RUN,
-        responses={200: Run},
-        refusals=(NotFound, RunEnded, Claimed, InboxOnly),
+        refusals=(errors.RunEnded, errors.Claimed, errors.InboxOnly),
     )
-    def post(self, request: Request, run_id: UUID) -> Response:
+    def cancel_run(self, request: Request, run_id: UUID) -> Response:
         # A key without the scope `read` gets the result of its own request.
-        run = cancel_run(run_id=run_id, actor=self.actor(request))
+        run = cancel_run(run_id=run_id, actor=self.actor)
         return Response(represent_run(run, threads.terminal_event_of(run)))
 
-
-class RunRetry(ApiView):
     @operation(
-        "retryRun",
+        "POST",
         "Retry a failed run",
-        tag="runs",
+        {202: AcceptedRun},
         scope=Permission.RUN,
-        responses={202: AcceptedRun},
-        refusals=(NotFound, RetryRejected),
-        description="With the same input and decisions. Calls with an unknown outcome become "
-        "interrupts first.",
+        description="The new run has the same input and decisions. Calls with an unknown outcome "
+        "become interrupts first.",
+        refusals=(errors.RetryRejected,),
     )
-    def post(self, request: Request, run_id: UUID) -> Response:
-        accepted = engine.retry_run(run_id, self.actor(request))
+    def retry_run(self, request: Request, run_id: UUID) -> Response:
+        accepted = engine.retry_run(run_id, self.actor)
         return _accepted(accepted)
 
 
 def represent_run(
-    row: Any,
+    row: "models.Run",
     terminal: str = "",
     *,
     may_see_secrets: bool = False,
@@ -223,7 +214,7 @@ def represent_run(
     return model.represent(row, terminal_event=event, **values)
 
 
-def _accepted(accepted: Any) -> Response:
+def _accepted(accepted: StartedRun) -> Response:
     answer = represent_run(accepted.run, model=AcceptedRun, replayed=accepted.replayed)
     return created_response(answer, replayed=accepted.replayed, status=202)
 
@@ -232,7 +223,7 @@ def agent_parameter(query: Mapping[str, str]) -> str:
     """Raises InvalidInput."""
     name = query.get("agent", "")
     if name and not slug_re.fullmatch(name):
-        raise InvalidInput("`agent` is the name of an agent.")
+        raise errors.InvalidInput("`agent` is the name of an agent.")
     return name
 
 
@@ -241,11 +232,13 @@ def _statuses(text: str) -> list[RunStatus]:
     try:
         return [RunStatus(part) for part in text.split(",")] if text else []
     except ValueError as error:
-        raise InvalidInput(f"`status` is one of {', '.join(RunStatus)}, or several.") from error
+        raise errors.InvalidInput(
+            f"`status` is one of {', '.join(RunStatus)}, or several."
+        ) from error
 
 
 def _id_parameter(name: str, text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError as error:
-        raise InvalidInput(f"`{name}` is the id of a {name}.") from error
+        raise errors.InvalidInput(f"`{name}` is the id of a {name}.") from error

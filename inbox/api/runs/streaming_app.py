@@ -17,11 +17,10 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from inbox.api.base.database_down import unavailable
 from inbox.api.base.error_responses import json_response
+from inbox.api.base.request_ids import Receive, Send
 from inbox.rules.errors import RequestRejected
 
 View = Callable[..., Awaitable[HttpResponseBase]]
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
 
 
 #: The headers that the middleware of pages sends.

@@ -1,6 +1,5 @@
 """Server-sent events: rows of the feed as frames."""
 
-import time
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import aclosing
 
@@ -9,7 +8,6 @@ from django.http import StreamingHttpResponse
 from inbox.feed import EventRow
 
 KEEP_ALIVE = ": keep-alive\n\n"
-KEEP_ALIVE_SECONDS = 15.0
 
 
 def sse(row: EventRow) -> str:
@@ -28,16 +26,9 @@ async def encoded(
     """Yield each chunk of rows as one write."""
     # Daphne sends the headers with the first byte, and the first event may be far away.
     yield "".join([KEEP_ALIVE, *map(unnumbered, before)]).encode()
-    written_at = time.monotonic()
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
-            if chunk:
-                yield "".join(map(sse, chunk)).encode()
-            elif time.monotonic() - written_at > KEEP_ALIVE_SECONDS:
-                yield KEEP_ALIVE.encode()
-            else:
-                continue
-            written_at = time.monotonic()
+            yield ("".join(map(sse, chunk)) or KEEP_ALIVE).encode()
 
 
 async def only(bodies: Iterable[str]) -> AsyncIterator[bytes]:

@@ -1,7 +1,8 @@
 """REST: threads, their messages, state and runs."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict
@@ -11,17 +12,22 @@ from rest_framework.response import Response
 from agents.agui.conversation import is_from_client
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import UNSET, AgentName, Agui, Id, example
-from inbox.api.base.openapi_descriptions import operation, page_parameters, query
-from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Pagination
+from inbox.api.base.openapi_descriptions import describe_operation, page_parameters, query
+from inbox.api.base.pagination import NUMBER_CURSOR, SLUG
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.runs.runs import Run, ThreadName, agent_parameter, represent_run
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_call
 from inbox.queries.runs import threads
 from inbox.rules.decisions.consent import SIGNOFF
-from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Permission
 from inbox.rules.schema.mask_agui import masked_message
 from inbox.rules.schema.secrets import NAMES
+
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="threads", scope=Permission.READ)
 
 
 class Thread(Schema):
@@ -37,7 +43,7 @@ class Thread(Schema):
 
 class MessageSource(Schema):
     source: Literal["client", "agent"]
-    """`client` if a client sent the message exactly so, else `agent`, whatever its role is."""
+    """`client` if a client sent exactly this message, else `agent`; the role does not matter."""
 
 
 class MessageMetadata(Schema):
@@ -72,36 +78,25 @@ class ThreadWithMessages(Thread, ThreadState):
 
 class Threads(ApiView):
     @operation(
-        "listThreads",
+        "GET",
         "List the threads",
-        tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[Thread]},
-        parameters=[query("agent", "The agent.", SLUG)],
+        {200: Page[Thread]},
+        parameters=[query("agent", "Only those of this agent.", SLUG)],
     )
-    def get(self, request: Request) -> Response:
-        pagination = Pagination.of(request.query_params)
+    def list_threads(self, request: Request) -> Response:
+        pagination = self.pagination
         rows = threads.threads_for(
-            self.actor(request),
+            self.actor,
             limit=pagination.one_more,
             after=pagination.after_id,
             agent=agent_parameter(request.query_params),
         )
         return pagination.page(rows, _represent)
 
-
-class ThreadDetail(ApiView):
-    @operation(
-        "getThread",
-        "Read one thread, with its messages and state",
-        tag="threads",
-        scope=Permission.READ,
-        responses={200: ThreadWithMessages},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
-        hydration, may_see_secrets = threads.hydration_of(thread), self.may_see_secrets(request)
+    @operation("GET", "Read one thread, with its messages and state", {200: ThreadWithMessages})
+    def get_thread(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
+        hydration, may_see_secrets = threads.hydration_of(thread), self.may_see_secrets
         return Response(
             _represent(
                 thread,
@@ -112,55 +107,30 @@ class ThreadDetail(ApiView):
             )
         )
 
-
-class ThreadMessages(ApiView):
     @operation(
-        "listMessages",
+        "GET",
         "Read the messages of a thread",
-        tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[Message]},
-        refusals=(NotFound,),
+        {200: Page[Message]},
         parameters=page_parameters(NUMBER_CURSOR),
     )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
-        pagination = Pagination.of(request.query_params)
+    def list_messages(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
+        pagination = self.pagination
         first = pagination.after_number
         # Cursors are positions, because a snapshot of the agent may replace all messages.
-        messages = _messages(
-            threads.hydration_of(thread), may_see_secrets=self.may_see_secrets(request)
-        )
+        messages = _messages(threads.hydration_of(thread), may_see_secrets=self.may_see_secrets)
         numbered = list(enumerate(messages, start=1))[first : first + pagination.one_more]
         return pagination.page(numbered, lambda numbered: numbered[1], lambda numbered: numbered[0])
 
-
-class ThreadStateDetail(ApiView):
-    @operation(
-        "getState",
-        "Read the state of a thread",
-        tag="threads",
-        scope=Permission.READ,
-        responses={200: ThreadState},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
+    @operation("GET", "Read the state of a thread", {200: ThreadState})
+    def get_state(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
         state = threads.hydration_of(thread).state
-        return Response({"state": state if self.may_see_secrets(request) else NAMES.masked(state)})
+        return Response({"state": state if self.may_see_secrets else NAMES.masked(state)})
 
-
-class ThreadRuns(ApiView):
-    @operation(
-        "listRunsOfThread",
-        "List the runs of a thread, the latest first",
-        tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[Run]},
-        refusals=(NotFound,),
-    )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    @operation("GET", "List the runs of a thread, the latest first", {200: Page[Run]})
+    def list_runs_of_thread(self, request: Request, thread_id: UUID) -> Response:
+        actor, pagination = self.actor, self.pagination
         thread = threads.thread_for(actor, thread_id)
         rows = threads.runs_for(
             actor, thread=thread, limit=pagination.one_more, after=pagination.after_id
@@ -168,7 +138,7 @@ class ThreadRuns(ApiView):
         return pagination.page(rows, represent_run)
 
 
-def _represent(row: Any, model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
+def _represent(row: "models.Thread", model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
     return model.represent(row, last_seq=row.next_seq - 1, **values)
 
 

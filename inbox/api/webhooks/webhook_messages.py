@@ -72,7 +72,7 @@ class InterruptData(EventData):
 
 class OpenInterruptData(InterruptData):
     reopened: bool
-    """Whether its decision was withdrawn."""
+    """True if its decision was withdrawn."""
 
 
 class ClosedInterruptData(InterruptData):

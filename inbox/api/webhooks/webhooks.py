@@ -1,7 +1,8 @@
 """REST: webhooks of a team, for its administrators."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
@@ -28,21 +29,12 @@ from inbox.api.base.field_types import (
     url,
 )
 from inbox.api.base.openapi_descriptions import (
-    IDEMPOTENCY_KEY,
-    IF_MATCH,
-    operation,
+    describe_operation,
     query,
 )
-from inbox.api.base.pagination import Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.webhooks import endpoints
-from inbox.rules.errors import (
-    IdempotencyConflict,
-    InvalidInput,
-    InvalidValue,
-    NotFound,
-    WebhookDisabled,
-)
+from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.webhooks.delivery_rules import (
     MAX_DESCRIPTION_CHARACTERS,
@@ -53,13 +45,19 @@ from inbox.rules.webhooks.delivery_rules import (
     problem_message,
 )
 
+if TYPE_CHECKING:
+    from inbox import models
+
+
+operation = partial(describe_operation, tag="webhooks", scope=Permission.ADMIN)
+
 Url = Annotated[str, url(MAX_URL_CHARACTERS), example("https://hooks.example.com/signoff")]
 Description = Annotated[str, Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True), example("Chat")]
 Events = Annotated[list[EventType], Field(min_length=1, max_length=50), example(["run.finished"])]
 
 
 class WebhookChange(Schema):
-    """What a request leaves out stays."""
+    """The settings of a webhook. Those that a request leaves out stay as they are."""
 
     url: Url = UNSET
     description: Description = UNSET
@@ -114,7 +112,7 @@ class Attempt(Schema):
     status_code: int | None
     problem: TextOrNull
     message: str | None
-    answer: Annotated[str, example("")]
+    answer: Annotated[str, example("")] = source("response")
     milliseconds: int
 
 
@@ -144,33 +142,25 @@ _STATUS = query(
 
 
 class Webhooks(ApiView):
-    @operation(
-        "listWebhooks",
-        "List the webhooks",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={200: Page[Webhook]},
-    )
-    def get(self, request: Request) -> Response:
-        pagination = Pagination.of(request.query_params)
+    @operation("GET", "List the webhooks", {200: Page[Webhook]})
+    def list_webhooks(self, request: Request) -> Response:
+        pagination = self.pagination
         rows = endpoints.webhooks_page(
-            self.actor(request), limit=pagination.one_more, after=pagination.after_id
+            self.actor, limit=pagination.one_more, after=pagination.after_id
         )
         return pagination.page(rows, _represent)
 
     @operation(
-        "addWebhook",
+        "POST",
         "Add a webhook",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={201: MadeWebhook},
+        {201: MadeWebhook},
         body=WebhookInput,
-        refusals=(InvalidValue, NotFound, IdempotencyConflict),
-        parameters=[IDEMPOTENCY_KEY],
+        is_idempotent=True,
+        refusals=(errors.InvalidValue, errors.NotFound),
     )
-    def post(self, request: Request) -> Response:
+    def add_webhook(self, request: Request) -> Response:
         values = _values(WebhookInput.from_request(request))
-        actor, idempotency = self.actor(request), self.idempotency(request)
+        actor, idempotency = self.actor, self.idempotency
         team_id = endpoints.team_for_webhook(actor, values.pop("team", ""))
         row, secret = add_webhook(team_id=team_id, actor=actor, idempotency=idempotency, **values)
         return created_response(
@@ -178,116 +168,74 @@ class Webhooks(ApiView):
             replayed=idempotency.is_replayed(row),
         )
 
-
-class WebhookDetail(ApiView):
-    supports_if_match = True
-
     @operation(
-        "getWebhook",
+        "GET",
         "Read one webhook, with the numbers of undelivered messages",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={200: WebhookWithCounts},
-        refusals=(NotFound,),
+        {200: WebhookWithCounts},
     )
-    def get(self, request: Request, webhook_id: UUID) -> Response:
-        row = endpoints.webhook_for(self.actor(request), webhook_id)
+    def get_webhook(self, request: Request, webhook_id: UUID) -> Response:
+        row = endpoints.webhook_for(self.actor, webhook_id)
         return Response(_represent(row, WebhookWithCounts, **endpoints.undelivered_counts(row)))
 
     @operation(
-        "changeWebhook",
+        "PATCH",
         "Change, enable or disable a webhook",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={200: Webhook},
+        {200: Webhook},
         body=WebhookChange,
-        refusals=(InvalidValue, NotFound),
-        description=IF_MATCH,
+        refusals=(errors.InvalidValue,),
+        supports_if_match=True,
     )
-    def patch(self, request: Request, webhook_id: UUID) -> Response:
+    def change_webhook(self, request: Request, webhook_id: UUID) -> Response:
         changes = _values(WebhookChange.from_request(request))
         row = change_webhook(
             endpoint_id=webhook_id,
-            actor=self.actor(request),
+            actor=self.actor,
             check_seen=self.check_if_match(request),
             **changes,
         )
         return Response(_represent(row))
 
-    @operation(
-        "removeWebhook",
-        "Remove a webhook",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={204: None},
-        refusals=(NotFound,),
-        description=IF_MATCH,
-    )
-    def delete(self, request: Request, webhook_id: UUID) -> Response:
+    @operation("DELETE", "Remove a webhook", {204: None}, supports_if_match=True)
+    def remove_webhook(self, request: Request, webhook_id: UUID) -> Response:
         remove_webhook(
             endpoint_id=webhook_id,
-            actor=self.actor(request),
+            actor=self.actor,
             check_seen=self.check_if_match(request),
         )
         return Response(status=204)
 
-
-class WebhookRotate(ApiView):
     @operation(
-        "rotateWebhookSecret",
+        "POST",
         "Rotate the secret",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={200: WebhookWithSecret},
-        refusals=(NotFound,),
+        {200: WebhookWithSecret},
         description="For 24 hours, messages carry a signature of the former secret too.",
     )
-    def post(self, request: Request, webhook_id: UUID) -> Response:
-        row, secret = rotate_secret(endpoint_id=webhook_id, actor=self.actor(request))
+    def rotate_webhook_secret(self, request: Request, webhook_id: UUID) -> Response:
+        row, secret = rotate_secret(endpoint_id=webhook_id, actor=self.actor)
         return Response(_represent(row, WebhookWithSecret, secret=secret))
 
-
-class WebhookTest(ApiView):
-    @operation(
-        "testWebhook",
-        "Send a test message",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={202: Delivery},
-        refusals=(NotFound, WebhookDisabled),
-    )
-    def post(self, request: Request, webhook_id: UUID) -> Response:
-        row = deliveries.send_test(endpoint_id=webhook_id, actor=self.actor(request))
+    @operation("POST", "Send a test message", {202: Delivery}, refusals=(errors.WebhookDisabled,))
+    def test_webhook(self, request: Request, webhook_id: UUID) -> Response:
+        row = deliveries.send_test(endpoint_id=webhook_id, actor=self.actor)
         return Response(_represent_delivery(row), status=202)
 
-
-class WebhookReplay(ApiView):
     @operation(
-        "replayWebhook",
-        "Send all failed messages again",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={202: Count},
-        refusals=(NotFound, WebhookDisabled),
+        "POST", "Send all failed messages again", {202: Count}, refusals=(errors.WebhookDisabled,)
     )
-    def post(self, request: Request, webhook_id: UUID) -> Response:
-        count = deliveries.resend_failed(endpoint_id=webhook_id, actor=self.actor(request))
+    def replay_webhook(self, request: Request, webhook_id: UUID) -> Response:
+        count = deliveries.resend_failed(endpoint_id=webhook_id, actor=self.actor)
         return Response({"count": count}, status=202)
 
-
-class WebhookDeliveries(ApiView):
     @operation(
-        "listDeliveries",
+        "GET",
         "List the deliveries, the latest first",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={200: Page[Delivery]},
-        refusals=(InvalidInput, NotFound),
+        {200: Page[Delivery]},
         parameters=[_STATUS],
+        refusals=(errors.InvalidInput,),
     )
-    def get(self, request: Request, webhook_id: UUID) -> Response:
-        row = endpoints.webhook_for(self.actor(request), webhook_id)
-        pagination = Pagination.of(request.query_params)
+    def list_deliveries(self, request: Request, webhook_id: UUID) -> Response:
+        row = endpoints.webhook_for(self.actor, webhook_id)
+        pagination = self.pagination
         rows = endpoints.deliveries_of(
             row,
             limit=pagination.one_more,
@@ -296,26 +244,24 @@ class WebhookDeliveries(ApiView):
         )
         return pagination.page(rows, _represent_delivery, lambda delivery: delivery.message_id)
 
-
-class DeliverySendAgain(ApiView):
     @operation(
-        "sendDeliveryAgain",
+        "POST",
         "Send one message again, with the same `webhook-id`",
-        tag="webhooks",
-        scope=Permission.ADMIN,
-        responses={202: Delivery},
-        refusals=(NotFound, WebhookDisabled),
+        {202: Delivery},
+        refusals=(errors.WebhookDisabled,),
     )
-    def post(self, request: Request, message_id: UUID) -> Response:
-        row = deliveries.resend_message(message_id=message_id, actor=self.actor(request))
+    def send_delivery_again(self, request: Request, message_id: UUID) -> Response:
+        row = deliveries.resend_message(message_id=message_id, actor=self.actor)
         return Response(_represent_delivery(row), status=202)
 
 
-def _represent(row: Any, model: type[Webhook] = Webhook, **values: Any) -> dict[str, Any]:
+def _represent(
+    row: "models.WebhookEndpoint", model: type[Webhook] = Webhook, **values: Any
+) -> dict[str, Any]:
     return model.represent(row, enabled=row.disabled_at is None, **values)
 
 
-def _represent_delivery(row: Any) -> dict[str, Any]:
+def _represent_delivery(row: "models.Delivery") -> dict[str, Any]:
     is_pending = row.status == DeliveryStatus.PENDING
     return Delivery.represent(
         row,
@@ -325,7 +271,7 @@ def _represent_delivery(row: Any) -> dict[str, Any]:
     )
 
 
-def _represent_attempt(row: Any) -> dict[str, Any]:
+def _represent_attempt(row: "models.DeliveryAttempt") -> dict[str, Any]:
     message = problem_message(row.problem, row.status_code) if row.problem else None
     return Attempt.represent(row, message=message)
 
@@ -342,4 +288,4 @@ def _status(text: str) -> DeliveryStatus | None:
     try:
         return DeliveryStatus(text) if text else None
     except ValueError as error:
-        raise InvalidInput("`status` is `pending`, `delivered` or `failed`.") from error
+        raise errors.InvalidInput("`status` is `pending`, `delivered` or `failed`.") from error

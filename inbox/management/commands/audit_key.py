@@ -1,4 +1,4 @@
-"""Print the public key of the audit log, or rotate the signing key."""
+"""Print the public key of the transparency log, or rotate the signing key."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.people.installation_admins import set_superuser
+from inbox.actions.people.accounts import set_superuser
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 

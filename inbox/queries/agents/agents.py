@@ -32,8 +32,8 @@ def agents_page(actor: Actor, *, limit: int, after: str = "") -> Sequence[Agent]
 
 
 def _of_teams(actor: Actor, permission: Permission) -> "QuerySet[Agent]":
-    found = Agent.objects.filter(access_filter(actor, permission, team="team", agent="pk"))
-    return found.select_related("endpoint", "team").order_by("slug")
+    agents = Agent.objects.filter(access_filter(actor, permission, team="team", agent="pk"))
+    return agents.select_related("endpoint", "team").order_by("slug")
 
 
 _AGENT = Select(
@@ -77,7 +77,7 @@ def location_of(actor: Actor, agent: Agent) -> AgentLocation:
     endpoint: Endpoint | None = getattr(agent, "endpoint", None)
     if endpoint is None:
         return AgentLocation(is_remote=is_remote(agent.implementation))
-    test = json.loads(endpoint.test) if endpoint.test else None
+    test = json.loads(endpoint.test_report) if endpoint.test_report else None
     if Permission.ADMIN not in permissions_in(actor, agent.team_id, agent.pk):
         result = {"found": test["found"]} if test else None
         return AgentLocation(is_remote=True, tested_at=endpoint.tested_at, test=result)
@@ -98,9 +98,9 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
 
     Raises what `team_to_change` raises.
     """
-    known = None if team_slug else Agent.objects.filter(slug=slug).first()
-    if known is not None and permissions_in(actor, known.team_id, known.pk):
-        return known.team_id
+    agent = None if team_slug else Agent.objects.filter(slug=slug).first()
+    if agent is not None and permissions_in(actor, agent.team_id, agent.pk):
+        return agent.team_id
     several = TranslatableMessage("Choose a team for the agent.")
     return team_to_change(actor, team_slug, if_several=several)
 
@@ -115,16 +115,16 @@ class RemoteEndpoint:
     digest: str  #: `inbox.rules.decisions.consent.endpoint_digest`
     changed_at: datetime
     test: Mapping[str, Any] | None  #: a report of `agents.adapters.remote.probe_report`
-    _sealed: str = field(repr=False)
+    _encrypted_headers: str = field(repr=False)
 
     def read_headers(self) -> dict[str, str]:
         """
-        What it is greeted with.
+        Return the decrypted headers of its requests.
 
         Raises:
-            DecryptionFailed: it was encrypted under another secret key.
+            DecryptionFailed: they were encrypted under another secret key.
         """
-        headers: dict[str, str] = decrypt(self._sealed)
+        headers: dict[str, str] = decrypt(self._encrypted_headers)
         return headers
 
 
@@ -139,7 +139,7 @@ def endpoint_of(agent_id: UUID) -> RemoteEndpoint | None:
         row.url,
         endpoint_digest(row.url, row.revision),
         row.changed_at,
-        json.loads(row.test) if row.test else None,
+        json.loads(row.test_report) if row.test_report else None,
         row.headers,
     )
 

@@ -157,7 +157,7 @@ def _with_words(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[Au
 
 
 def _text_of(entry: AuditEntry, bodies: Mapping[UUID, Sequence[str]]) -> str:
-    payload = entry.told
+    payload = entry.content
     detail = masked_detail(payload["detail"], *bodies_of_entry(entry, bodies))
     # The same separators as in stored payloads, also for payloads that were tampered with.
     text = json.dumps({**payload, "detail": detail}, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Stored nodes of the Merkle tree over the audit log, and inclusion paths."""
+"""Stored nodes of the Merkle tree of the transparency log, and inclusion paths."""
 
 from contextlib import suppress
 
@@ -32,25 +32,28 @@ class InclusionPaths:
         return inclusion_path(index, leaves) + above
 
     def _roots(self) -> list[bytes]:
-        whole, rest = divmod(self._size, BLOCK)
-        last = [root_of(leaves_of_block(whole, self._size))] if rest else []
+        full_blocks, remainder = divmod(self._size, BLOCK)
+        last = [root_of(leaves_of_block(full_blocks, self._size))] if remainder else []
         with suppress(ValueError):
-            roots = stored_block_roots(whole) + last
+            roots = stored_block_roots(full_blocks) + last
             note = AuditCheckpoint.objects.values_list("note", flat=True).get(size=self._size)
-            if len(roots) == whole + len(last) and root_of(roots) == read_checkpoint(note).root:
+            if (
+                len(roots) == full_blocks + len(last)
+                and root_of(roots) == read_checkpoint(note).root
+            ):
                 return roots
         # Tampered blocks must not make valid entries fail: compute the roots from the leaves.
-        return [root_of(leaves_of_block(block, self._size)) for block in range(whole)] + last
+        return [root_of(leaves_of_block(block, self._size)) for block in range(full_blocks)] + last
 
 
-def stored_block_roots(whole: int) -> list[bytes]:
+def stored_block_roots(full_blocks: int) -> list[bytes]:
     """
     Return the stored roots of the first blocks.
 
     Raises:
         ValueError: a stored root is not hexadecimal.
     """
-    blocks = AuditBlock.objects.filter(number__gte=0, number__lt=whole).order_by("number")
+    blocks = AuditBlock.objects.filter(number__gte=0, number__lt=full_blocks).order_by("number")
     return [bytes.fromhex(root) for root in blocks.values_list("root", flat=True)]
 
 
@@ -64,13 +67,15 @@ def leaves_of_block(block: int, size: int) -> list[bytes]:
 
 def blocks_match(frontier: Frontier) -> bool:
     """Return whether the stored blocks are those of the log with this frontier."""
-    whole = frontier.size >> BLOCK_LEVEL
+    full_blocks = frontier.size >> BLOCK_LEVEL
     with suppress(ValueError):
         stored = Frontier()
-        for root in stored_block_roots(whole):
+        for root in stored_block_roots(full_blocks):
             stored.append(root)
         # The first roots of the frontier cover complete blocks, the others part of a block.
-        return stored.size == whole and stored.roots == frontier.roots[: whole.bit_count()]
+        return (
+            stored.size == full_blocks and stored.roots == frontier.roots[: full_blocks.bit_count()]
+        )
     return False
 
 

@@ -1,29 +1,30 @@
 """The last background verification of the audit trail, as an actor may see it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from inbox.models import AuditCheck, Thread
-from inbox.models.clock import database_now
+from inbox.models import AuditVerification, Thread
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import access_filter, teams_of
 from inbox.rules.people.access import Actor
 
 #: A verification runs every few minutes; an older result is not current.
 STALE_AFTER = timedelta(hours=1)
-#: The first words of the verifier's locations outside of chains, and of unreadable entries.
-_OF_ALL = ("log", "blocks", "checkpoint", "checkpoints")
-_UNREADABLE = ("entry", "behind")
+#: The verifier's places outside of chains, and those of unreadable entries.
+_OF_ALL = ("log", "positions", "position", "blocks", "checkpoint", "checkpoints", "note")
+_UNREADABLE = ("line", "after_line")
 
 
 @dataclass(frozen=True)
 class VerificationProblem:
-    """A finding of the verifier; `where` and `problem` are "" if it is about another team."""
+    """A finding of the verifier, as codes; without any if it is about another team."""
 
-    where: str
-    problem: str  #: "" if it may quote data of another team
-    seq: int | None = None  #: of the entry in its chain; None outside of chains
+    place: str = ""
+    code: str = ""  #: "" if the text may quote data of another team
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     thread_id: UUID | None = None  #: of the entry
 
 
@@ -34,51 +35,46 @@ class VerificationRun:
     verdict: str  #: intact, tampered or unknown
     at: datetime
     is_stale: bool
-    reached: int  #: the number of verified entries
+    verified_entries: int  #: the number of verified entries
     size: int  #: the number of entries in the checkpoint, 0 without one
     root: str  #: in hex
     sealed_at: datetime | None
     key_name: str
-    is_outside: bool  #: the checkpoint is also stored outside of the database
-    places: Sequence[VerificationProblem]
+    has_external_checkpoint: bool  #: the checkpoint is also stored outside of the database
+    problems: Sequence[VerificationProblem]
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:
     """Return the last verification, None before the first one."""
-    check = AuditCheck.objects.exclude(at=None).first()
+    check = AuditVerification.objects.exclude(at=None).first()
     if check is None or check.at is None:
         return None
-    point = check.point
+    point = check.checkpoint
     return VerificationRun(
         verdict=check.verdict,
         at=check.at,
         is_stale=database_now() - check.at > STALE_AFTER,
-        reached=check.reached,
+        verified_entries=check.verified_entries,
         size=point.get("size", 0),
         root=point.get("root", ""),
         sealed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
         key_name=check.key_name,
-        is_outside=check.is_outside,
-        places=[
-            _problem(actor, finding["where"], finding["problem"]) for finding in check.problems
-        ],
+        has_external_checkpoint=check.has_external_checkpoint,
+        problems=[_visible_part(actor, finding) for finding in check.findings],
     )
 
 
-def _problem(actor: Actor, where: str, problem: str) -> VerificationProblem:
-    first, _, seq = where.partition(" ")
-    if first in _OF_ALL:
-        return VerificationProblem(where, problem)
-    if first in _UNREADABLE:
-        return VerificationProblem(
-            where, ""
-        )  # the problem is an error, which may repeat what it could not read
+def _visible_part(actor: Actor, finding: Mapping[str, Any]) -> VerificationProblem:
+    place, arguments = finding.get("place", ""), finding.get("arguments", {})
+    visible = VerificationProblem(place, finding.get("code", ""), arguments)
+    if place in _OF_ALL:
+        return visible
+    if place in _UNREADABLE:
+        return replace(visible, code="")  # the text quotes an error, which may repeat data
     try:
-        chain, number = UUID(first), int(seq)
-    except ValueError:
-        return VerificationProblem("", "")
+        chain = UUID(arguments["chain"])
+    except (LookupError, ValueError):
+        return VerificationProblem()
     if Thread.objects.filter(access_filter(actor, team="team", agent="agent"), pk=chain).exists():
-        return VerificationProblem(where, problem, number, chain)
-    if chain in teams_of(actor):
-        return VerificationProblem(where, problem, number)
-    return VerificationProblem("", "")
+        return replace(visible, thread_id=chain)
+    return visible if chain in teams_of(actor) else VerificationProblem()

@@ -5,8 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from inbox.models import Claim, Comment, Decision, Interrupt
-from inbox.models.clock import database_now
-from inbox.models.interrupts import NEVER
+from inbox.models.runs.interrupts import NEVER
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import teams_of
 from inbox.rules.decisions.collaboration import withdrawable_until
 from inbox.rules.errors import AlreadyResumed

@@ -50,7 +50,7 @@ _LIST_COLUMNS = (
         "status",
         "run",
         "team",
-        "shape",
+        "similarity_key",
         "expires_at",
         "due_at",
     ),
@@ -148,11 +148,11 @@ def similar_count(interrupt: Interrupt) -> int:
 
 def similar_to(interrupt: Interrupt) -> "QuerySet[Interrupt]":
     """Return the open interrupts of the team with the same similarity key, itself included."""
-    if not interrupt.shape:
+    if not interrupt.similarity_key:
         return Interrupt.objects.none()
-    return Interrupt.objects.filter(_OPEN, team=interrupt.team_id, shape=interrupt.shape).order_by(
-        "due_at", "pk"
-    )
+    return Interrupt.objects.filter(
+        _OPEN, team=interrupt.team_id, similarity_key=interrupt.similarity_key
+    ).order_by("due_at", "pk")
 
 
 # -- one page -------------------------------------------------------------------------------------
@@ -290,8 +290,10 @@ def _claimed_by(actor: Actor, now: datetime) -> list[UUID]:
 def _with_list_columns(
     rows: "QuerySet[Interrupt]", filters: InterruptFilter
 ) -> "QuerySet[Interrupt]":
-    similar = Interrupt.objects.filter(_OPEN, team=OuterRef("team"), shape=OuterRef("shape"))
-    similar = similar.exclude(pk=OuterRef("pk")).exclude(shape="")
+    similar = Interrupt.objects.filter(
+        _OPEN, team=OuterRef("team"), similarity_key=OuterRef("similarity_key")
+    )
+    similar = similar.exclude(pk=OuterRef("pk")).exclude(similarity_key="")
     # Ordered so that PostgreSQL uses the index; otherwise it scans the table for a match.
     first = similar.order_by("due_at", "pk").values("pk")[:1]
     rows = rows.select_related("agent", "claim__user").only(*_LIST_COLUMNS)

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.db.models import Count, Prefetch, Q
 
-from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Sighting, Thread
-from inbox.models.clock import database_now
-from inbox.models.interrupts import NEVER
+from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, InterruptView, Thread
+from inbox.models.runs.interrupts import NEVER
+from inbox.platform.clock import database_now
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import permissions_in, require
@@ -136,7 +136,9 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
 
 
 def _is_seen(actor: Actor, row: Interrupt) -> bool:
-    views = Sighting.objects.filter(interrupt=row, user=actor.user_id, view_digest=row.shown_digest)
+    views = InterruptView.objects.filter(
+        interrupt=row, user=actor.user_id, view_digest=row.shown_digest
+    )
     return views.exists()
 
 

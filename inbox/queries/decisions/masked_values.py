@@ -70,7 +70,7 @@ def unseen_sets(row: Interrupt, user_id: int | None) -> Sequence[str]:
         return ()
     revealed = Unmasking.objects.filter(
         interrupt=row, user=user_id, view_digest=row.shown_digest
-    ).values_list("what", flat=True)
+    ).values_list("value_set", flat=True)
     return sorted(set(masked) - set(revealed), key=masked.index)
 
 
@@ -95,7 +95,7 @@ def last_start(entries: Iterable[AuditEntry]) -> dict[str, Any] | None:
     starts = [entry for entry in entries if entry.action == "tool.started"]
     if not starts:
         return None
-    payload = starts[-1].told
+    payload = starts[-1].content
     digest = str(payload["digests"].get("executed", ""))
     return {"digest": digest, "args": payload["detail"].get("args")}
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
-from inbox.models.decision_keys import decision_keys
 from inbox.models.statements import Select
+from inbox.platform.encryption import decision_keys
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest, view_digest, without_signoff_metadata
@@ -56,19 +56,19 @@ def check_set(
     for row in (item.row for item in interrupts):
         has_endpoint = row.view_version > 1 or row.endpoint_digest
         if has_endpoint and row.endpoint_digest != endpoint:
-            raise errors.AgentMoved("the agent has moved since its call was approved")
+            raise errors.AgentMoved("The agent's address changed after its call was approved.")
     decisions = [item.decision for item in interrupts if item.decision is not None]
     if any(
         item.row.tool_call and item.row.tool_call.state == ToolCallState.LAPSED
         for item in interrupts
     ):
-        raise errors.ApprovalLapsed("the approval has lapsed")
+        raise errors.ApprovalLapsed("The approval has expired.")
     rows = [item.row for item in interrupts]
     pending = [
         call.pk for row in rows if (call := row.tool_call) and _is_pending_approval(row, call)
     ]
     if pending and has_lapsed(thread, decisions, now):
-        raise errors.ApprovalLapsed("the approval was given too long ago", calls=pending)
+        raise errors.ApprovalLapsed("The approval has expired.", calls=pending)
 
 
 def check_decisions(interrupts: Sequence[InterruptWithDecision]) -> None:
@@ -81,7 +81,7 @@ def check_decisions(interrupts: Sequence[InterruptWithDecision]) -> None:
     about: dict[ToolCall, list[Decision]] = {}
     for item in interrupts:
         if item.decision is None:
-            raise errors.DecisionNotVerified(f"no decision on interrupt {item.row.pk} is in force")
+            raise errors.DecisionNotVerified(f"Interrupt {item.row.pk} has no decision in force.")
         check_decision(item.decision)
         if item.row.tool_call is not None:
             about.setdefault(item.row.tool_call, []).append(item.decision)
@@ -107,7 +107,7 @@ def check_decision(decision: Decision) -> None:
         digest_now != row.view_digest
         or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status
     ):
-        raise errors.DecisionNotVerified(f"interrupt {row.pk} is not what was decided")
+        raise errors.DecisionNotVerified(f"Interrupt {row.pk} changed after its decision.")
     check_signature(decision.signed(), decision.signature, decision_keys())
 
 
@@ -121,7 +121,7 @@ def check_call(call: ToolCall, decisions: Iterable[Decision]) -> None:
     last = max(decisions, key=lambda decision: (decision.created_at, decision.pk), default=None)
     if last is not None and last.args_digest != digest(call.approved_args):
         raise errors.DecisionNotVerified(
-            f"the arguments of call {call.pk} are not what was decided"
+            f"The arguments of tool call {call.pk} changed after the decision."
         )
 
 
@@ -137,7 +137,7 @@ def check_approval(
     for decision in decisions:
         check_decision(decision)
         if not approves(decision):
-            raise errors.DecisionNotVerified(f"call {call.pk} was not approved")
+            raise errors.DecisionNotVerified(f"Tool call {call.pk} was not approved.")
     check_call(call, decisions)
     # A call that started in time may start again after a lost worker, however late.
     has_started = call.state != ToolCallState.PROPOSED
@@ -146,7 +146,7 @@ def check_approval(
         and has_lapsed(thread, decisions, now)
         and _set_has_lapsed(thread, decisions, now)
     ):
-        raise errors.ApprovalLapsed("the approval was given too long ago")
+        raise errors.ApprovalLapsed("The approval has expired.")
 
 
 def has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
@@ -185,4 +185,4 @@ def _check_complete(run: Run, interrupts: Sequence[InterruptWithDecision]) -> No
     # The database role of the application can change interrupts, but not events.
     body = _OUTCOME.first(run=run.pk)
     if body is None or wire.interrupt_ids(body) != [item.row.interrupt_id for item in interrupts]:
-        raise errors.DecisionNotVerified("these are not the interrupts that the run ended with")
+        raise errors.DecisionNotVerified("The interrupts are not those that the run ended with.")

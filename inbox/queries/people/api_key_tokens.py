@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db.models import Q
 
 from inbox.models import ApiKey
-from inbox.models.clock import database_now
 from inbox.models.statements import Select
+from inbox.platform.clock import database_now
 from inbox.rules.people.api_keys import is_key_valid
 
 

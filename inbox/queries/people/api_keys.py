@@ -9,8 +9,8 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
 from inbox.models import ApiKey, User
-from inbox.models.clock import database_now
-from inbox.models.sessions import SessionStore, stored_key
+from inbox.models.people.sessions import SessionStore, stored_key
+from inbox.platform.clock import database_now
 from inbox.platform.usage_buffer import note_refusal, note_use
 from inbox.queries.people.access import require
 from inbox.queries.people.api_key_tokens import (
@@ -22,6 +22,12 @@ from inbox.queries.people.api_key_tokens import (
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.people.auth_methods import sign_in_method
+
+
+def actor_of_header(header: str) -> Actor | None:
+    """Return the actor of an Authorization header; None unless it has a valid API key."""
+    scheme, _, token = header.partition(" ")
+    return actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
 
 
 def actor_of_key(token: str) -> Actor | None:
@@ -43,7 +49,7 @@ def actor_of_key(token: str) -> Actor | None:
         agent_id=key.agent_id,
         token_digest=digest,
         method="key",
-        on_behalf=key.made_by,
+        on_behalf=key.created_by,
     )
 
 

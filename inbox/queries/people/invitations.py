@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from inbox.models import Invitation, Team
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules.errors import NotFound

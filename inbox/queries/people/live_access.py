@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.contrib.sessions.models import Session
-from django.utils import timezone
 
 from inbox.models import Membership
+from inbox.platform import clock
 from inbox.queries.people.api_key_tokens import valid_token_digests
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
@@ -57,7 +57,7 @@ def live_access_of(connected: Sequence[ConnectedActor]) -> list[LiveAccess | Non
 
 def live_sessions(keys: Collection[str]) -> set[str]:
     """Return the session keys whose sessions have not ended."""
-    live = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+    live = Session.objects.filter(session_key__in=keys, expire_date__gt=clock.now())
     return set(live.values_list("session_key", flat=True)) if keys else set()
 
 

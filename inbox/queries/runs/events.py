@@ -1,11 +1,12 @@
 """Reads of a thread's event log."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import BigIntegerField, Func
 
-from inbox.models import Event
+from inbox.models import Event, Thread
 from inbox.models.statements import Select
 
 #: The number of events that are read without reading their sizes first.
@@ -37,6 +38,12 @@ _EVENTS = Select(
         .values_list("seq", "run_id", "type", "body")[:_UNMEASURED]
     )
 )
+
+
+def latest_seqs(thread_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return the seq of the last event of each thread, 0 if it has none."""
+    rows = Thread.objects.filter(pk__in=thread_ids).values_list("pk", "next_seq")
+    return {pk: next_seq - 1 for pk, next_seq in rows}
 
 
 def read_events(*, thread_id: UUID, after: int, limit: int, max_bytes: int) -> Events:

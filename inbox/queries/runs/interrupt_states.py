@@ -70,7 +70,7 @@ def interrupt_state(row: Interrupt, decision: Decision | None) -> InterruptState
 
 
 def entry_of(row: Interrupt, decision: Decision) -> ResumeEntry:
-    text, original = decision.payload, decision.payload_written
+    text, original = decision.payload, decision.original_payload
     payload = None if text is None else load_original_value(text, original)
     metadata = json.loads(decision.metadata) if decision.metadata else None
     return ResumeEntry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)

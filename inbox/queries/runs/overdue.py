@@ -15,7 +15,7 @@ from inbox.models import (
     Team,
     WebhookEndpoint,
 )
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 

@@ -109,11 +109,11 @@ def _memory_of(thread: Thread) -> Any:
     return None if body is None else json.loads(body)
 
 
-def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[InterruptAnswer]:
+def _answers(thread: Thread, interrupts: Sequence[InterruptWithDecision]) -> list[InterruptAnswer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
-    approved = _approved(asked)
-    for row, state, decision in asked:
+    approved = _approved(interrupts)
+    for row, state, decision in interrupts:
         if state.answer is None or decision is None:
             continue
         signoff = {SIGNOFF: _decision_metadata(decision, with_name=with_names)}

@@ -1,7 +1,7 @@
 """
 Audit entries and the hash chain that links each to the previous one.
 
-docs/audit.md describes the format for independent verifiers.
+docs/contributors/audit-format.md describes the format for independent verifiers.
 """
 
 import hashlib

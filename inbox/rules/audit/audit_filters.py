@@ -11,10 +11,10 @@ from inbox.rules.decisions.list_filters import ParameterReader
 from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import ToolCallOutcome
 
-#: Matches calls without a verdict: undecided ones and those that needed no decision.
+#: Matches calls without a decision: undecided ones and those that needed no decision.
 UNDECIDED = "none"
 #: The parameters whose names differ from their fields.
-_CALLED = {"verdict": "decision", "text": "q"}
+_PARAMETER_NAMES = {"verdict": "decision", "text": "q"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TrailFilter:
     team: str = ""  #: its slug
     agent: str = ""  #: the slug of the agent whose thread it is
     tool: str = ""
-    verdict: str = ""  #: on the call: one of Verdict, or UNDECIDED
+    verdict: str = ""  #: on the call: a ToolCallOutcome, or UNDECIDED
     by: str = ""  #: the actor: the id of a person, key or agent, or the name of a part of Signoff
     since: date | None = None  #: the first day, UTC
     until: date | None = None  #: the last day, UTC
@@ -39,34 +39,36 @@ class TrailFilter:
         return self != type(self)()
 
     @property
-    def asked(self) -> dict[str, str]:
+    def parameters(self) -> dict[str, str]:
         """Return the query parameters."""
         pairs = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {_CALLED.get(name, name): str(value) for name, value in pairs.items() if value}
+        return {
+            _PARAMETER_NAMES.get(name, name): str(value) for name, value in pairs.items() if value
+        }
 
     def to_query(self) -> str:
-        return urlencode(self.asked)
+        return urlencode(self.parameters)
 
     def without(self, parameter: str) -> Self:
-        remaining = {name: value for name, value in self.asked.items() if name != parameter}
+        remaining = {name: value for name, value in self.parameters.items() if name != parameter}
         return self.from_query(remaining)[0]
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> tuple[Self, list[str]]:
         """Parse a filter; also return the names of invalid parameters, which are ignored."""
-        read = ParameterReader(query)
-        return cls(**cls._fields_of(query, read)), read.ignored
+        reader = ParameterReader(query)
+        return cls(**cls._fields_of(query, reader)), reader.ignored
 
     @classmethod
-    def _fields_of(cls, query: Mapping[str, str], read: ParameterReader) -> dict[str, Any]:
+    def _fields_of(cls, query: Mapping[str, str], reader: ParameterReader) -> dict[str, Any]:
         verdict = query.get("decision", "")
         if verdict != UNDECIDED:
-            verdict = read.choice("decision", ToolCallOutcome, "")
+            verdict = reader.choice("decision", ToolCallOutcome, "")
         return {
-            **{name: read.name(name) for name in ("team", "agent", "tool", "by")},
-            **{name: read.day(name) for name in ("since", "until")},
+            **{name: reader.name(name) for name in ("team", "agent", "tool", "by")},
+            **{name: reader.day(name) for name in ("since", "until")},
             "verdict": verdict,
-            "text": read.search("q"),
+            "text": reader.search("q"),
         }
 
 
@@ -106,9 +108,9 @@ class EntryFilter(TrailFilter):
         return [ActorKind.KEY, ActorKind.AGENT]
 
     @classmethod
-    def _fields_of(cls, query: Mapping[str, str], read: ParameterReader) -> dict[str, Any]:
-        own = {"thread": read.id("thread"), "action": read.name("action")}
-        return super()._fields_of(query, read) | own
+    def _fields_of(cls, query: Mapping[str, str], reader: ParameterReader) -> dict[str, Any]:
+        own = {"thread": reader.id("thread"), "action": reader.name("action")}
+        return super()._fields_of(query, reader) | own
 
 
 def first_id_of(day: date) -> UUID:

@@ -16,7 +16,7 @@ _BEGINS_A_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 class Format(StrEnum):
-    """The value is the extension of the file."""
+    """The format of an export; the value is the extension of the file."""
 
     JSONL = "jsonl"  #: with the proofs, for a verifier
     CSV = "csv"  #: for a spreadsheet; proves nothing

@@ -11,7 +11,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 @dataclass(frozen=True)
-class Written:
+class StoredEntry:
     """A stored entry, with the `salt` and `text` of its payload, None once erased."""
 
     seq: int
@@ -33,7 +33,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Shown:
+class CallTexts:
     """The texts of a call on its page."""
 
     proposed: str
@@ -41,7 +41,7 @@ class Shown:
     result: str | None
 
 
-def is_as_written(entry: Written) -> bool:
+def is_unchanged(entry: StoredEntry) -> bool:
     """Return True if body, hash and payload match; a verifier also checks the chain."""
     if hash_of(entry.body) != entry.hash:
         return False
@@ -54,7 +54,7 @@ def is_as_written(entry: Written) -> bool:
         return False
 
 
-def mismatches(displayed: Shown, entries: Sequence[Written]) -> list[TranslatableMessage]:
+def mismatches(displayed: CallTexts, entries: Sequence[StoredEntry]) -> list[TranslatableMessage]:
     """
     Return the mismatches between a call and its entries, which are in order.
 
@@ -63,7 +63,7 @@ def mismatches(displayed: Shown, entries: Sequence[Written]) -> list[Translatabl
     problems = [
         TranslatableMessage("Entry {seq} was modified after it was written.", seq=entry.seq)
         for entry in entries
-        if not is_as_written(entry)
+        if not is_unchanged(entry)
     ]
     proposed, approved = digest(displayed.proposed), digest(displayed.approved)
     for name, expected in (
@@ -72,13 +72,13 @@ def mismatches(displayed: Shown, entries: Sequence[Written]) -> list[Translatabl
         ("executed", approved),
         ("result", digest(displayed.result or "")),
     ):
-        last = _last_that_says(name, entries)
+        last = _last_entry_with(name, entries)
         if last and last.digests[name] != expected:
-            problems.append(_says_otherwise(name, last.seq))
+            problems.append(_mismatch(name, last.seq))
     return problems
 
 
-def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
+def _mismatch(name: str, seq: int) -> TranslatableMessage:
     return {
         "proposed": TranslatableMessage(
             "Entry {seq} records different proposed arguments.", seq=seq
@@ -93,7 +93,7 @@ def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
     }[name]
 
 
-def _last_that_says(name: str, entries: Sequence[Written]) -> Written | None:
+def _last_entry_with(name: str, entries: Sequence[StoredEntry]) -> StoredEntry | None:
     """Return the last entry with this digest, except withdrawn answers and refused starts."""
     last = None
     for entry in entries:

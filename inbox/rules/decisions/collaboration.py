@@ -102,20 +102,3 @@ def check_comment(text: str) -> None:
         raise errors.InvalidValue(
             TranslatableMessage("A comment cannot contain the character NUL.")
         )
-
-
-def check_request_expiry(hours: int) -> None:
-    """Raise InvalidValue unless requests may expire after so many hours; 0: never."""
-    if not 0 <= hours <= MAX_EXPIRY_HOURS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "Requests can expire after 1 to {longest} hours. 0 means no expiry.",
-                longest=MAX_EXPIRY_HOURS,
-            )
-        )
-
-
-def check_grace(seconds: int) -> None:
-    """Raise InvalidValue unless a team may have this grace period."""
-    if not 0 <= seconds <= MAX_GRACE_SECONDS:
-        raise errors.InvalidValue(f"A grace period lasts from 0 to {MAX_GRACE_SECONDS} seconds.")

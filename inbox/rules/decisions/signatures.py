@@ -61,7 +61,9 @@ def check_signature(decision: SignedDecision, signature: str, keys: Sequence[byt
     version, _, name, code = [*signature.split(":", 3), "", "", ""][:4]
     key = by_id.get(name)
     if version != _VERSION or key is None:
-        raise errors.DecisionNotVerified(f"no known key has signed this decision ({name!r})")
+        raise errors.DecisionNotVerified(
+            f"The signing key {name!r} of this decision is not configured."
+        )
     expected = hmac.new(key, decision.text(), hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected, code):
-        raise errors.DecisionNotVerified("the decision is not what was signed")
+        raise errors.DecisionNotVerified("The signature of the decision does not match.")

@@ -1,7 +1,6 @@
 """Approval of masked values: reveal them first, or approve explicitly without seeing them."""
 
 from collections.abc import Collection
-from typing import Any
 
 from inbox.rules.errors import MaskedNotSeen
 from inbox.rules.runs.contract import ResumeEntry
@@ -14,7 +13,9 @@ CONSENTED = ("request", "arguments")
 
 def is_consent(entry: ResumeEntry) -> bool:
     """Return whether a decision consents to the request: neither a denial nor a cancellation."""
-    return entry.status is EntryStatus.RESOLVED and not _is_denial(entry.payload)
+    payload = entry.payload
+    is_denial = payload is False or (isinstance(payload, dict) and payload.get("approved") is False)
+    return entry.status is EntryStatus.RESOLVED and not is_denial
 
 
 def check_masked_values_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
@@ -31,7 +32,3 @@ def check_masked_values_seen(unseen_sets: Collection[str], *, unseen: bool) -> N
             ),
             masked=sorted(unseen_sets),
         )
-
-
-def _is_denial(payload: Any) -> bool:
-    return payload is False or (isinstance(payload, dict) and payload.get("approved") is False)

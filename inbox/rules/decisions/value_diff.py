@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby, islice
+from itertools import groupby, islice, zip_longest
 from typing import Any
 
 from diff_match_patch.diff_match_patch import diff_match_patch
@@ -115,27 +115,15 @@ def _walk_arrays(
         count = {"del": 0, "ins": 0}
         for side, items in group:
             count[side] += len(items)
-        for step in range(max(count.values())):
-            yield from _walk_pair(before, after, at, count, step, path, budget)
+        pairs = zip_longest(*(range(at[side], at[side] + count[side]) for side in at))
+        for old_at, new_at in pairs:
+            if new_at is None:
+                yield Change((*path, old_at), ChangeKind.REMOVED, [Piece("del", before[old_at])])
+            elif old_at is None:
+                yield Change((*path, new_at), ChangeKind.ADDED, [Piece("ins", after[new_at])])
+            else:
+                yield from _walk(before[old_at], after[new_at], (*path, new_at), budget)
         at = {side: start + count[side] for side, start in at.items()}
-
-
-def _walk_pair(
-    before: Sequence[Any],
-    after: Sequence[Any],
-    at: Mapping[str, int],
-    count: Mapping[str, int],
-    step: int,
-    path: tuple[str | int, ...],
-    budget: _TimeBudget,
-) -> Iterator[Change]:
-    old, new = at["del"] + step, at["ins"] + step
-    if step >= count["ins"]:
-        yield Change((*path, old), ChangeKind.REMOVED, [Piece("del", before[old])])
-    elif step >= count["del"]:
-        yield Change((*path, new), ChangeKind.ADDED, [Piece("ins", after[new])])
-    else:
-        yield from _walk(before[old], after[new], (*path, new), budget)
 
 
 def word_pieces(before: str, after: str, budget: "_TimeBudget | None" = None) -> list[Piece]:

@@ -1,46 +1,49 @@
 """Settings of a team and their validation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from inbox.rules import errors
 from inbox.rules.decisions.collaboration import (
     MAX_EXECUTION_HOURS,
-    check_grace,
-    check_request_expiry,
+    MAX_EXPIRY_HOURS,
+    MAX_GRACE_SECONDS,
 )
+from inbox.rules.errors import InvalidValue
 from inbox.rules.runs.headings import check_headings
 from inbox.rules.text.messages import TranslatableMessage
 
-
-def check_execution_hours(hours: int) -> None:
-    """Raise InvalidValue unless approvals may lapse after so many hours."""
-    if not 1 <= hours <= MAX_EXECUTION_HOURS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "Approvals can expire after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
-            )
-        )
-
-
-def _check_nothing(_: bool) -> None:
-    """Accept both values of a switch."""
-
-
-#: The check of each setting, by the name of its column; it raises InvalidValue.
-SETTINGS: Mapping[str, Callable[[Any], None]] = {
-    "grace_seconds": check_grace,
-    "request_expiry_hours": check_request_expiry,
-    "execute_within_hours": check_execution_hours,
-    "requires_view_digest": _check_nothing,
-    "inbox_only": _check_nothing,
-    "names_deciders": _check_nothing,
-    "headings": check_headings,
-}
 SWITCHES = ("requires_view_digest", "inbox_only", "names_deciders")
+#: The least and the greatest number of other settings, and the message about others.
+_RANGES: Mapping[str, tuple[int, int, str]] = {
+    "grace_seconds": (
+        0,
+        MAX_GRACE_SECONDS,
+        f"A grace period lasts from 0 to {MAX_GRACE_SECONDS} seconds.",
+    ),
+    "request_expiry_hours": (
+        0,
+        MAX_EXPIRY_HOURS,
+        TranslatableMessage(
+            "Requests can expire after 1 to {longest} hours. 0 means no expiry.",
+            longest=MAX_EXPIRY_HOURS,
+        ),
+    ),
+    "execute_within_hours": (
+        1,
+        MAX_EXECUTION_HOURS,
+        TranslatableMessage(
+            "Approvals can expire after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
+        ),
+    ),
+}
 
 
 def check_settings(changes: Mapping[str, Any]) -> None:
-    """Raise InvalidValue unless a team may have these settings."""
+    """Raise InvalidValue unless a team may have these settings, by the names of their columns."""
     for name, value in changes.items():
-        SETTINGS[name](value)
+        if name == "headings":
+            check_headings(value)
+        elif name not in SWITCHES:
+            least, most, message = _RANGES[name]
+            if not least <= value <= most:
+                raise InvalidValue(message)

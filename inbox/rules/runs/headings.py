@@ -21,6 +21,8 @@ _MAX_ARGUMENT_CHARACTERS = 40
 #: A message is the text of a model if one argument makes up more than this share of it.
 _MAX_ARGUMENT_SHARE = 0.6
 _MIN_ARGUMENT_CHARACTERS = 12
+#: The visible spaces other than the plain one, such as the no-break space.
+_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _REASON_HEADINGS: dict[str, str] = {
     Reason.INPUT_REQUIRED: "Question",
     Reason.CONFIRMATION: "Confirmation",
@@ -62,7 +64,8 @@ def check_headings(templates: Mapping[str, str]) -> None:
 
 
 def _is_line(text: str, max_length: int) -> bool:
-    return 1 <= len(text) <= max_length and text.isprintable() and text == text.strip()
+    is_visible = _SPACE.sub(" ", text).isprintable()
+    return 1 <= len(text) <= max_length and is_visible and text == text.strip()
 
 
 def heading_of(
@@ -77,7 +80,7 @@ def heading_of(
     """
     Return the heading; sentences of a remote agent or of a model are never used.
 
-    `written` are the templates of the team's administrators. A template is only used if all its
+    `templates` are those of the team's administrators. A template is only used if all its
     arguments are present as short values: an agent could omit the important ones.
 
     `is_operators` means that the agent's code runs in the worker, so its author wrote the message.
@@ -116,7 +119,7 @@ def _fill_template(
     """Return the filled template for a tool or a reason, None without one that can be filled."""
     text = next(
         (
-            templates[name]
+            _SPACE.sub(" ", templates[name])
             for name in (tool, reason, reason.rpartition(":")[2])
             if name and name in templates
         ),

@@ -3,24 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from inbox.rules.schema.schema_walk import BRANCHES, CONDITIONS, PARTS, subschemas
+
 #: The parts of a schema that a validator may visit for one value, references followed.
 MAX_VISITS = 2_000
 #: JSON parsers reject deeper values, so a recursive schema ends there.
 VALUE_DEPTH = 32
-
-_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-_CHILD_VALUE = (
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "items",
-    "prefixItems",
-    "contains",
-    "unevaluatedItems",
-)
-
 
 _UNEVALUATED = {"unevaluatedProperties", "unevaluatedItems"}
 #: To find unevaluated members, a validator revisits the schemas of the same value, again for each
@@ -70,36 +58,8 @@ class _Counter:
         return self._known[key]
 
     def _children(self, node: Mapping[str, Any], depth: int) -> Iterator[tuple[Any, int]]:
-        for _ in range(_UNEVALUATED_VISITS if _UNEVALUATED & node.keys() else 1):
-            for keyword in ("$ref", "$dynamicRef"):
-                if isinstance(node.get(keyword), str):
-                    yield resolve_reference(self._root, node[keyword]), depth
-            for keyword in _SAME_VALUE:
-                for child in _schemas_of(node.get(keyword)):
-                    yield child, depth
-        for keyword in _CHILD_VALUE:
-            for child in _schemas_of(node.get(keyword)):
-                yield child, depth - 1
-
-
-def resolve_reference(root: Any, reference: str) -> Any:
-    """Return the target of a reference inside the document (`#/...`), or None."""
-    node = root
-    for raw in reference.removeprefix("#").split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
-            node = node.get(part)
-        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-            node = node[int(part)]
-        else:
-            return None
-    return node
-
-
-def _schemas_of(value: Any) -> Iterator[Any]:
-    """Yield the schemas of a keyword's value: one, a list, or a map."""
-    if isinstance(value, list):
-        yield from value
-    elif isinstance(value, Mapping):
-        yield value
-        yield from value.values()
+        repeats = _UNEVALUATED_VISITS if _UNEVALUATED & node.keys() else 1
+        for child in subschemas(self._root, node, (*BRANCHES, *CONDITIONS)):
+            yield from [(child, depth)] * repeats
+        for child in subschemas(self._root, node, PARTS):
+            yield child, depth - 1

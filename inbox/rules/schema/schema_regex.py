@@ -13,31 +13,18 @@ where that would reject values that the agent meant to allow:
   `unevaluatedProperties` the schema is rejected.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
 
-from inbox.rules.schema.schema_cost import SchemaRejected, resolve_reference
+from inbox.rules.schema.schema_cost import SchemaRejected
+from inbox.rules.schema.schema_walk import BRANCHES, NESTED, rewrite, walk
 
 _SIZE_LIMIT = 1 << 20
 LINEAR = jsonschema_rs.RegexOptions(size_limit=_SIZE_LIMIT)
 
-_ONE = (
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "items",
-    "contains",
-    "unevaluatedItems",
-    "not",
-    "if",
-    "then",
-    "else",
-)
-_MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 #: The keywords to remove if an unchecked pattern is under a keyword.
 _UNSURE = {"not": {"not"}, "if": {"if", "then", "else"}, "contains": {"maxContains"}}
 
@@ -55,7 +42,14 @@ def without_unchecked_patterns(schema: Any) -> Any:
     Raises:
         SchemaRejected: the remaining schema would be meaningless.
     """
-    return _Relaxer(schema).relax()
+    parts = list(_objects(walk(schema, schema, NESTED)))
+    if not any(map(_has_unchecked, parts)):
+        return schema
+    if any(map(_unchecked_keys, parts)) and any("unevaluatedProperties" in p for p in parts):
+        raise SchemaRejected(
+            "a pattern for the names of properties cannot be checked beside unevaluatedProperties"
+        )
+    return rewrite(schema, lambda part: _without_affected_keywords(schema, part))
 
 
 @lru_cache(maxsize=2048)
@@ -74,65 +68,22 @@ def _compiles(pattern: str, engine: Any) -> bool:
     return True
 
 
-class _Relaxer:
-    def __init__(self, root: Any) -> None:
-        self._root = root
+def _without_affected_keywords(root: Any, node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one schema without the keywords that an unchecked pattern affects."""
+    removed = {"pattern"} if _is_unchecked(node.get("pattern")) else set()
+    for keyword, keywords in _UNSURE.items():
+        if _leads_to_unchecked(root, node.get(keyword)):
+            removed |= keywords
+    checked = {keyword: value for keyword, value in node.items() if keyword not in removed}
+    if _leads_to_unchecked(root, {"anyOf": node.get("oneOf", [])}):
+        checked["allOf"] = [*checked.get("allOf", []), {"anyOf": checked.pop("oneOf")}]
+    _relax_names(checked)
+    return checked
 
-    def relax(self) -> Any:
-        parts = list(_schemas_in(self._root))
-        if not any(map(_has_unchecked, parts)):
-            return self._root
-        for part in parts:
-            if _unchecked_keys(part) and any("unevaluatedProperties" in p for p in parts):
-                raise SchemaRejected(
-                    "a pattern for the names of properties cannot be checked beside "
-                    "unevaluatedProperties"
-                )
-        return self._relax(self._root)
 
-    def _relax(self, node: Any) -> Any:
-        if not isinstance(node, Mapping):
-            return node
-        relaxed = self._without_affected_keywords(node)
-        for keyword in _ONE:
-            if keyword in relaxed:
-                relaxed[keyword] = self._relax(relaxed[keyword])
-        for keyword in _MANY:
-            if isinstance(relaxed.get(keyword), list):
-                relaxed[keyword] = [self._relax(part) for part in relaxed[keyword]]
-        for keyword in _NAMED:
-            if isinstance(relaxed.get(keyword), Mapping):
-                relaxed[keyword] = {
-                    key: self._relax(part) for key, part in relaxed[keyword].items()
-                }
-        return relaxed
-
-    def _without_affected_keywords(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        """Return one schema without the keywords that an unchecked pattern affects."""
-        removed = {"pattern"} if _is_unchecked(node.get("pattern")) else set()
-        for keyword, keywords in _UNSURE.items():
-            if self._leads_to_unchecked(node.get(keyword)):
-                removed |= keywords
-        checked = {keyword: value for keyword, value in node.items() if keyword not in removed}
-        if self._leads_to_unchecked({"allOf": node.get("oneOf", [])}):
-            checked["allOf"] = [*checked.get("allOf", []), {"anyOf": checked.pop("oneOf")}]
-        _relax_names(checked)
-        return checked
-
-    def _leads_to_unchecked(self, node: Any) -> bool:
-        """Return True if an unchecked pattern is in the schema or its references."""
-        seen: set[int] = set()
-        waiting = [node]
-        while waiting:
-            for part in _schemas_in(waiting.pop()):
-                if id(part) in seen:
-                    continue
-                seen.add(id(part))
-                if _has_unchecked(part):
-                    return True
-                if isinstance(part.get("$ref"), str):
-                    waiting.append(resolve_reference(self._root, part["$ref"]))
-        return False
+def _leads_to_unchecked(root: Any, node: Any) -> bool:
+    """Return True if an unchecked pattern is in the schema or its references."""
+    return any(map(_has_unchecked, _objects(walk(root, node, {*BRANCHES, *NESTED}))))
 
 
 def _relax_names(node: dict[str, Any]) -> None:
@@ -158,22 +109,5 @@ def _is_unchecked(pattern: Any) -> bool:
     return isinstance(pattern, str) and _needs_backtracking(pattern)
 
 
-def _schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """
-    Yield the schemas of the document, found by their keywords.
-
-    Other objects are skipped: an `enum` may contain objects that look like schemas.
-    """
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, Mapping):
-            continue
-        yield node
-        waiting += [node[keyword] for keyword in _ONE if keyword in node]
-        for keyword in _MANY:
-            if isinstance(node.get(keyword), list):
-                waiting += node[keyword]
-        for keyword in _NAMED:
-            if isinstance(node.get(keyword), Mapping):
-                waiting += node[keyword].values()
+def _objects(schemas: Iterable[Any]) -> list[Mapping[str, Any]]:
+    return [schema for schema in schemas if isinstance(schema, Mapping)]

@@ -2,35 +2,21 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import (
-    MAX_VISITS,
-    SchemaRejected,
-    check_cost,
-    resolve_reference,
-)
-from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
-from inbox.rules.schema.secrets import Secrets
+from inbox.rules.schema.schema_cost import MAX_VISITS, SchemaRejected, check_cost
+from inbox.rules.schema.schema_regex import LINEAR, without_unchecked_patterns
+from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk
+from inbox.rules.schema.secrets import Path, Secrets, pointer
 from inbox.rules.text.messages import TranslatableMessage
-
-__all__ = [
-    "APPROVAL",
-    "SchemaViolation",
-    "check_answer",
-    "check_schema",
-    "find_violations",
-    "is_pattern_checked",
-    "member_schema",
-    "named_members",
-]
 
 MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
@@ -83,7 +69,7 @@ def _check_text(text: str) -> None:
     schema = json.loads(text)
     if len(text) > MAX_BYTES:
         raise SchemaRejected(f"the schema is larger than {MAX_BYTES // 1024} KiB")
-    for count, (depth, node) in enumerate(_nodes(schema)):
+    for count, (depth, node) in enumerate(json_nodes(schema)):
         if count >= MAX_NODES:
             raise SchemaRejected(f"the schema has more than {MAX_NODES} parts")
         if depth > MAX_DEPTH:
@@ -127,23 +113,12 @@ def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
 @lru_cache(maxsize=512)
 def _named_members(text: str) -> frozenset[str]:
     root = json.loads(text)
-    named: set[str] = set()
-    seen: set[int] = set()
-    parts: list[Any] = [root]
-    while parts:
-        part = parts.pop()
-        if not isinstance(part, dict) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        properties = part.get("properties")
+    names: set[str] = set()
+    for part in walk(root, root, BRANCHES):
+        properties = part.get("properties") if isinstance(part, dict) else None
         if isinstance(properties, dict):
-            named |= {name for name, member in properties.items() if member is not False}
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            parts += part[keyword] if isinstance(part.get(keyword), list) else ()
-        parts += [part.get("then"), part.get("else")]
-        if isinstance(reference := part.get("$ref"), str):
-            parts.append(resolve_reference(root, reference))
-    return frozenset(named)
+            names |= {name for name, member in properties.items() if member is not False}
+    return frozenset(names)
 
 
 @dataclass(frozen=True)
@@ -161,27 +136,15 @@ class SchemaViolation:
 
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """Return the first violations of a value, with those of each branch of a choice."""
-    errors = _errors(schema, value)
-    if errors is None:
-        return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
-    return [_violation(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
-
-
-def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
-    """
-    Return the validator's errors; None if locating them would cost too much.
-
-    Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
-    take gigabytes, while the result "invalid" is cheap.
-    """
     text = _text(schema)
     validator = _validator(text)
     if validator.is_valid(value):
-        return ()
+        return []
+    # Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
+    # take gigabytes, while the result "invalid" is cheap.
     if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
-        return None
-    errors: Iterable[Any] = validator.iter_errors(value)
-    return errors
+        return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
+    return [_violation(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
 
 
 @lru_cache(maxsize=512)
@@ -221,8 +184,8 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
             problem for problem in schema_problems(schema, payload) if problem not in problems
         ]
     if problems:
-        pointer, text = problems[0]
-        what = f"{pointer or 'the answer'}: {text}"
+        place, text = problems[0]
+        what = f"{place or 'the answer'}: {text}"
         raise InvalidPayload(
             TranslatableMessage("The answer does not match the response schema: {what}", what=what),
             problems=[{"pointer": where, "message": what} for where, what in problems],
@@ -231,25 +194,17 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
 
 def schema_problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
     """Return the violations of a value as pairs of JSON pointer and sentence."""
-    errors = _errors(schema, payload)
-    if errors is None:
-        return [("", TOO_LARGE_TO_SAY)]
-    problems = []
-    places = Secrets(schema).places(payload) if errors else frozenset()
-    for error in errors:
-        pointer = "".join(f"/{part}" for part in error.instance_path)
-        problems.append((pointer, _error_text(error, places)))
-        if len(problems) == MAX_PROBLEMS:
-            break
-    return problems
+    violations = find_violations(schema=schema, value=payload)
+    places = Secrets(schema).places(payload) if violations else frozenset()
+    return [(pointer(error.path), _error_text(error, places)) for error in violations]
 
 
-def _error_text(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
+def _error_text(error: SchemaViolation, places: Collection[Path]) -> str:
     """Return the validator's message; a generic one if it could quote a secret."""
-    path = tuple(error.instance_path)
-    if any(place[: len(path)] == path[: len(place)] for place in places):
-        return f"does not fit `{error.kind.name}`"
-    return str(error.message[:300])
+    path = error.path
+    is_secret = any(place[: len(path)] == path[: len(place)] for place in places)
+    may_quote = error.message is not TOO_LARGE_TO_SAY
+    return f"does not fit `{error.keyword}`" if is_secret and may_quote else error.message
 
 
 @lru_cache(maxsize=512)
@@ -271,18 +226,6 @@ def _refuse_retrieval(uri: str) -> Any:
 
 def _text(schema: Mapping[str, Any]) -> str:
     return canonical_json(dict(schema))
-
-
-def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
-    """Yield every value of the document with its depth, without recursion."""
-    stack = [(0, schema)]
-    while stack:
-        depth, node = stack.pop()
-        yield depth, node
-        if isinstance(node, Mapping):
-            stack += [(depth + 1, child) for child in node.values()]
-        elif isinstance(node, list):
-            stack += [(depth + 1, child) for child in node]
 
 
 #: No anchors or percent-encoding, which `check_cost` does not resolve.

@@ -9,12 +9,8 @@ from itertools import count
 from typing import Any
 
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_secrets import (
-    Part,
-    SecretMarks,
-    TooManySteps,
-    is_marked,
-)
+from inbox.rules.schema.schema_secrets import Part, SecretMarks, is_marked
+from inbox.rules.schema.schema_walk import TooManySteps, json_nodes
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
@@ -264,12 +260,4 @@ def _spelled(value: Any) -> str:
 
 def texts_in(value: Any) -> Iterator[str]:
     """Yield every string in a value except keys, without recursion."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, Mapping):
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
+    return (node for _, node in json_nodes(value) if isinstance(node, str))

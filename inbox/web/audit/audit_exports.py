@@ -24,7 +24,7 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
         return _refuse(request, actor, filters, problem)
     try:
         trail_export = transparency_log.export_trail(
-            actor=actor, wanted=filters, form=_format(request.POST)
+            actor=actor, filters=filters, form=_format(request.POST)
         )
     except (InvalidInput, NotSigned) as refusal:
         return _refuse(request, actor, filters, translate(refusal.message))

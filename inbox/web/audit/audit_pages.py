@@ -69,7 +69,7 @@ def _exportable(actor: Actor, filters: CallFilter) -> Mapping[str, Any] | None:
     teams = [
         Option(team.slug, escape_invisible(team.name), team.slug == filters.team) for team in mine
     ]
-    fields = [(name, value) for name, value in filters.asked.items() if name != "team"]
+    fields = [(name, value) for name, value in filters.parameters.items() if name != "team"]
     return {"teams": teams, "fields": fields} if teams else None
 
 
@@ -92,7 +92,7 @@ def _selects(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) ->
     """Return the drop-downs of the form; each includes the chosen value."""
     selects = []
     for name, choices in names.items():
-        value = filters.asked.get(name, "")
+        value = filters.parameters.get(name, "")
         options = [("", gettext("Any")), *choices]
         if value and value not in dict(options):
             options.append((value, escape_invisible(value)))
@@ -104,7 +104,7 @@ def _selects(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) ->
 
 def _chips(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Chip]:
     chips = []
-    for name, value in filters.asked.items():
+    for name, value in filters.parameters.items():
         label = dict(names.get(name, [])).get(value, escape_invisible(value))
         chips.append(Chip(gettext(_LABELS[name]), label, _address(filters.without(name))))
     return chips

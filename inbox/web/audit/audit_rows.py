@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
-from inbox.rules.audit.trail_consistency import Written, is_as_written
+from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
@@ -139,10 +139,10 @@ def entry_rows(
     ]
 
 
-def written(entry: Any) -> Written:
+def written(entry: Any) -> StoredEntry:
     """Return an entry as input for `trail_consistency`."""
     payload = getattr(entry, "payload", None)
-    return Written(
+    return StoredEntry(
         seq=entry.seq,
         action=entry.action,
         body=entry.body,
@@ -209,7 +209,7 @@ def _entry_row(
         if record.text is not None
         else "",
         is_erased=record.text is None,
-        is_sound=is_as_written(record),
+        is_sound=is_unchanged(record),
         call_id=entry.tool_call_id,
         interrupt_id=entry.interrupt_id,
     )

@@ -18,7 +18,7 @@ from inbox.queries.decisions.masked_values import (
     masked_values_of_call,
 )
 from inbox.queries.runs import thread_children, threads
-from inbox.rules.audit.trail_consistency import Shown, mismatches
+from inbox.rules.audit.trail_consistency import CallTexts, mismatches
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES, Secrets
@@ -53,7 +53,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     url = reverse("reveal_call", args=[row.pk])
     masked_sets = masked_sets_of(veiled, url, is_allowed=details.may_reveal)
     records = [written(entry) for entry in details.compared]
-    displayed = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
+    displayed = CallTexts(proposed=row.args, approved=row.approved_args, result=row.result)
     context = {
         "call": call_row(row, details.interrupts),
         "sets": _sets(row, details, veiled["proposed"].secrets, masked_sets),

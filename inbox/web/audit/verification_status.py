@@ -15,7 +15,7 @@ from inbox.queries.audit.verification_runs import (
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.audit.verifier_messages import say_place, say_problem
+from tools.audit_verifier import PLACES, PROBLEMS
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Badge:
     basis: str  #: the checkpoint verified against
     signed_at: datetime | None
     notes: Sequence[str]
-    places: Sequence[tuple[str, str]]  #: (problem, URL of its entry or "")
+    problems: Sequence[tuple[str, str]]  #: (text, URL of its entry or "")
 
 
 def badge_for(actor: Actor) -> Badge:
@@ -42,7 +42,7 @@ def badge_for(actor: Actor) -> Badge:
         basis=_basis(run),
         signed_at=run.sealed_at,
         notes=_notes(run),
-        places=list(dict.fromkeys(map(_problem, run.places))),
+        problems=list(dict.fromkeys(map(describe, run.problems))),
     )
 
 
@@ -71,7 +71,7 @@ def _basis(run: VerificationRun) -> str:
         "{reached} entries verified against the checkpoint of {size} with root "
         "{root}…, signed by {key}:"
     ).format(
-        reached=run.reached,
+        reached=run.verified_entries,
         size=run.size,
         root=run.root[:12],
         key=escape_invisible(run.key_name),
@@ -88,20 +88,26 @@ def _notes(run: VerificationRun) -> list[str]:
                 "explains its messages."
             )
         )
-    if run.size and not run.is_outside:
+    if run.size and not run.has_external_checkpoint:
         notes.append(gettext("No external checkpoint yet."))
     return notes
 
 
-def _problem(place: VerificationProblem) -> tuple[str, str]:
-    if not place.where:
+def describe(finding: VerificationProblem) -> tuple[str, str]:
+    """Return the text of a finding, and the URL of its entry or ""."""
+    if not finding.place:
         return gettext("In data of other teams."), ""
-    if place.seq is None:
-        problem = say_problem(place.problem) if place.problem else gettext("it cannot be read")
-        return capfirst(f"{say_place(place.where)}: {problem}"), ""
-    problem = say_problem(place.problem)
-    if place.thread_id is None:
-        return gettext("Team entry {seq}: {problem}").format(seq=place.seq, problem=problem), ""
-    says = gettext("Thread entry {seq}: {problem}").format(seq=place.seq, problem=problem)
-    history = reverse("audit_history", args=[place.thread_id])
-    return says, f"{history}?after={max(0, place.seq - 1)}"
+    problem = (
+        gettext(PROBLEMS[finding.code]).format(**finding.arguments)
+        if finding.code
+        else gettext("it cannot be read")
+    )
+    if finding.place != "entry":
+        place = gettext(PLACES[finding.place]).format(**finding.arguments)
+        return capfirst(f"{place}: {problem}"), ""
+    seq = finding.arguments["seq"]
+    if finding.thread_id is None:
+        return gettext("Team entry {seq}: {problem}").format(seq=seq, problem=problem), ""
+    text = gettext("Thread entry {seq}: {problem}").format(seq=seq, problem=problem)
+    history = reverse("audit_history", args=[finding.thread_id])
+    return text, f"{history}?after={max(0, seq - 1)}"

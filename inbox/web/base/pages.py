@@ -17,12 +17,12 @@ from django.http import (
 )
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from inbox.platform import clock
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.webhooks.endpoints import troubled_webhooks_in
@@ -97,7 +97,7 @@ def show(
     status: int = 200,
 ) -> HttpResponse:
     """Render a page; requests by htmx get the fragments without the frame."""
-    counts = counts_for(actor, now=timezone.now())
+    counts = counts_for(actor, now=clock.now())
     views = [] if is_fragment(request) else links_of(actor, context.get("list_request"))
     frame = {
         "base": "base/fragments.html" if is_fragment(request) else "base/app.html",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from inbox.actions.decisions.bulk import BulkResult, decide_many, withdraw_many
+from inbox.platform import clock
 from inbox.queries.decisions.bulk_reviews import (
     MAX_BULK_INTERRUPTS,
     bulk_review_for,
@@ -144,7 +144,7 @@ def _show(
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    groups = groups_of(rows, me=actor.user_id, now=timezone.now(), selected=selected)
+    groups = groups_of(rows, me=actor.user_id, now=clock.now(), selected=selected)
     context = {
         **context,
         **_list_context(request),
@@ -208,7 +208,7 @@ def _outcome(row: Interrupt, actor: Actor, refusal: str) -> BulkOutcome:
         icon=icon,
         tone=tone,
         is_done=is_done,
-        can_undo=is_done and undoable is not None and undoable > timezone.now(),
+        can_undo=is_done and undoable is not None and undoable > clock.now(),
     )
 
 

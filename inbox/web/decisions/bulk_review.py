@@ -85,7 +85,9 @@ def groups_of(
     """Group similar interrupts, in the order of each group's first one."""
     groups: dict[object, list[Interrupt]] = {}
     for row in rows:
-        groups.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
+        groups.setdefault(
+            (row.team_id, row.similarity_key) if row.similarity_key else row.pk, []
+        ).append(row)
     return [_group(group, me, now, selected) for group in groups.values()]
 
 

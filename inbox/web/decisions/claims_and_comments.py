@@ -10,9 +10,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from inbox import engine
-from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
-from inbox.actions.decisions.comments import add_comment
-from inbox.actions.decisions.read_receipts import record_view
+from inbox.actions.decisions.claims_and_comments import (
+    add_comment,
+    claim_interrupt,
+    record_view,
+    release_claim,
+    renew_claim,
+)
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.queries.runs.threads import run_for

@@ -8,7 +8,9 @@ from typing import Any
 
 from django.http import QueryDict
 
-from inbox.forms import ABSENT, Form, build_form, flatten_schema, member_names
+from inbox.forms.form import Form, build_form
+from inbox.forms.schema_resolver import flatten_schema, member_names
+from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.edits import offers_edits

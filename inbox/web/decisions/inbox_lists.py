@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 
+from inbox.platform import clock
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
@@ -91,14 +91,14 @@ def page_of(
 ) -> InterruptPage:
     """Return the interrupt's page for the actor, with their rejected answer or draft."""
     detail = detail_for(actor, interrupt_id)
-    return InterruptPage(detail=detail, me=actor.user_id, now=timezone.now(), submission=submission)
+    return InterruptPage(detail=detail, me=actor.user_id, now=clock.now(), submission=submission)
 
 
 def _list(
     request: HttpRequest, actor: Actor, list_request: ListRequest, current: UUID | None = None
 ) -> dict[str, Any]:
     """Return the context of a list: one page of rows, and recent decisions below."""
-    now = timezone.now()
+    now = clock.now()
     filters = list_request.filter
     matches = list_for(actor, filters, now=now, limit=_PAGE, after=_cursor(list_request, actor))
     recent: Sequence[Interrupt] = ()
@@ -143,7 +143,7 @@ def next_url(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     """Return the URL of the list's next open interrupt, with a toast about this one."""
     list_request = parse_list_request(request, state=ListState.OPEN)
     filters = list_request.filter if list_request.filter.is_open else InterruptFilter()
-    row, now = interrupt_for(actor, interrupt_id), timezone.now()
+    row, now = interrupt_for(actor, interrupt_id), clock.now()
     rows = list_for(actor, filters, now=now, limit=1, after=row).rows
     rows = rows or list_for(actor, filters, now=now, limit=1).rows
     if not rows:

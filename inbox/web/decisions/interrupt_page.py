@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
-from inbox.forms import ABSENT
+from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.runs.latest_run import last_retry

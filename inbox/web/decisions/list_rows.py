@@ -73,7 +73,7 @@ def rows_of(
     selected for a bulk decision. Only the first of similar interrupts links to all of them.
     """
     rows: list[Row] = []
-    shapes: set[str] = set()
+    similarity_keys: set[str] = set()
     for interrupt in interrupts:
         label = decision_label_of(interrupt, listed_decision(interrupt), me)
         is_open = interrupt.status == InterruptStatus.OPEN
@@ -98,11 +98,11 @@ def rows_of(
             progress=_progress(decided, total) if is_open and total > 1 else "",
             claim=claim,
             is_mine=is_mine,
-            has_similar=is_open and has_similar and interrupt.shape not in shapes,
+            has_similar=is_open and has_similar and interrupt.similarity_key not in similarity_keys,
             can_pick=may_pick and is_open,
             is_current=interrupt.pk == current,
         )
-        shapes.add(interrupt.shape)
+        similarity_keys.add(interrupt.similarity_key)
         rows.append(row)
     return rows
 

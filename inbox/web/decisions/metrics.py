@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext
 
+from inbox.platform import clock
 from inbox.queries.audit.tool_calls import agents_and_teams
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
 from inbox.queries.decisions.metrics import metrics_for
@@ -70,7 +70,7 @@ class Window:
 @page
 def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200]
-    today = timezone.now().date()
+    today = clock.now().date()
     days = days_ending(today, count)
     statistics = metrics_for(actor, days, team=team)
     tools = [_tool_row(name, *counted) for name, counted in statistics.by_tool.items()]
@@ -101,9 +101,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "pending": bounded(statistics.pending)
         if statistics.pending >= COUNT_UP_TO
         else statistics.pending,
-        "oldest_age": span(timezone.now() - statistics.oldest.created_at)
-        if statistics.oldest
-        else "",
+        "oldest_age": span(clock.now() - statistics.oldest.created_at) if statistics.oldest else "",
         "is_empty": not (statistics.counts.all or statistics.expired or statistics.pending),
     }
     return show(request, actor, "audit/metrics.html", context, section="audit")

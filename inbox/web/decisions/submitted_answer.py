@@ -5,7 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.forms import ABSENT, Form, Problem, must_leave_out
+from inbox.forms.form import Form
+from inbox.forms.form_nodes import Problem
+from inbox.forms.labels import must_leave_out
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.edits import NOT_OFFERED
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.runs.states import EntryStatus

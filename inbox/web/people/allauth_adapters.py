@@ -38,6 +38,7 @@ from django.utils.translation import gettext_lazy as _
 
 from inbox.actions.people import accounts
 from inbox.platform.client_ip import client_ip_of
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web.people import sign_in_limits
 from inbox.web.people.mails import mail_of, send_in_background
@@ -174,12 +175,13 @@ class FactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return accounts.encrypt_seed(text)
+        return encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        # Use a random seed if decryption fails, so that no code matches.
-        random_seed = base64.b32encode(secrets.token_bytes(20)).decode()
-        return accounts.decrypt_seed(encrypted_text) or random_seed
+        try:
+            return str(decrypt(encrypted_text))
+        except DecryptionFailed:  # encrypted with another secret key: use a seed that no code fits
+            return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: AbstractBaseUser, type: Any) -> str:  # noqa: A002 - its name
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
@@ -206,9 +208,8 @@ def _record_factor(factor: Authenticator, *, added: bool) -> None:
     request: Any = context.request
     if request is not None and request.user.is_authenticated:
         actor = actor_of_user(request.user, request.session)
-        accounts.record_factor(
-            user_id=factor.user_id, kind=str(factor.type), added=added, actor=actor
-        )
+        action = "factor.added" if added else "factor.removed"
+        accounts.record_change(factor.user_id, action, actor, factor=str(factor.type))
 
 
 @receiver(email_added)
@@ -231,14 +232,12 @@ def _primary_address_changed(to_email_address: EmailAddress, **_more: Any) -> No
     _record_address(to_email_address, "first")
 
 
-def _record_address(address: EmailAddress, change: accounts.AddressChange) -> None:
+def _record_address(address: EmailAddress, change: str) -> None:
     request: Any = context.request
     is_their_own = request.user == address.user
     # The link in a mail may be opened in another user's session.
     actor = actor_of_user(address.user, request.session if is_their_own else None)
-    accounts.record_address(
-        user_id=address.user_id, email=address.email, change=change, actor=actor
-    )
+    accounts.record_change(address.user_id, f"address.{change}", actor, email=address.email)
 
 
 @receiver(user_locked_out)
@@ -246,4 +245,4 @@ def _locked_out(username: str, ip_address: str, **_more: Any) -> None:
     """Record each lockout once, however many attempts follow."""
     cache_key = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
     if cache.add(cache_key, True, timeout=_LOCK_SECONDS):
-        accounts.record_lockout(typed=username, address=ip_address)
+        accounts.record_lockout(login=username, address=ip_address)

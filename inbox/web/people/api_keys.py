@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.people.api_keys import (
@@ -18,6 +17,7 @@ from inbox.actions.people.api_keys import (
     revoke_key,
     rotate_key,
 )
+from inbox.platform import clock
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.people.access import require
 from inbox.queries.people.api_keys import key_for, keys_for
@@ -88,7 +88,7 @@ class KeyForm:
 @page
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     access = team_access(actor, team)
-    now = timezone.now()
+    now = clock.now()
     keys = [_key_row(row, now) for row in keys_for(actor, access.team.pk)]
     context = {"keys": keys, **team_frame(actor, access, "keys")}
     return show(request, actor, "people/team_keys.html", context, section="teams")
@@ -163,7 +163,7 @@ def _show_key(
     """Render a key; `token` is displayed once, `notice` is the error of an action."""
     row = key_for(actor, key_id)
     context = {
-        "key": _key_row(row, timezone.now()),
+        "key": _key_row(row, clock.now()),
         "token": token,
         "notice": notice,
         "overlaps": _choices(OVERLAP_HOURS, str(DEFAULT_OVERLAP_HOURS)),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.platform import clock
 from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
@@ -104,7 +104,7 @@ def _show(
 ) -> HttpResponse:
     """Render the list and the form; `notice` and `problem` are errors of actions."""
     access = team_access(actor, team)
-    now = timezone.now()
+    now = clock.now()
     context = {
         "invitations": [_shown(row, now) for row in invitations_for(actor, access.team.pk)],
         "roles": [(choice.value, gettext(name), choice is role) for choice, name in ROLES.items()],

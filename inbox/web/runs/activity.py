@@ -128,7 +128,7 @@ def activity_lines(
 
 
 def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
-    record = entry.told
+    record = entry.content
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
     is_person = entry.actor_kind == ActorKind.HUMAN

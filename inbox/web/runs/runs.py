@@ -14,7 +14,9 @@ from django.utils.translation import gettext, gettext_noop
 from inbox import engine
 from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.start_run import RunRequest
-from inbox.forms import ABSENT, Form, Problem, build_form
+from inbox.forms.form import Form, build_form
+from inbox.forms.form_nodes import Problem
+from inbox.forms.values import ABSENT
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
 from inbox.rules import errors

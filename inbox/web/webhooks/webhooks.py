@@ -184,7 +184,7 @@ def _delivery_row(delivery: Delivery) -> DeliveryRow:
         tone=tone,
         icon=icon,
         attempts=[
-            (attempt.at, _attempt_result(attempt), escape_invisible(attempt.answer))
+            (attempt.at, _attempt_result(attempt), escape_invisible(attempt.response))
             for attempt in attempts
         ],
         next_try_at=delivery.next_try_at if delivery.status == DeliveryStatus.PENDING else None,

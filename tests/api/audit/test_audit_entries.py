@@ -301,16 +301,16 @@ def test_each_export_is_in_the_trail_with_what_was_exported(log, kept, admin):
 
     of_team, of_thread = AuditEntry.objects.filter(action="audit.exported").order_by("pk")
 
-    assert of_team.told["detail"] == {
+    assert of_team.content["detail"] == {
         "format": "csv",
         "filter": {"action": "run.started", "since": "2020-01-01"},
         "entries": len(table),
         "checkpoint": size,
     }
     assert of_team.chain == of_team.team_id
-    assert str(of_thread.chain) == of_thread.told["detail"]["filter"]["thread"] == thread
+    assert str(of_thread.chain) == of_thread.content["detail"]["filter"]["thread"] == thread
     assert (
-        of_thread.told["detail"]["entries"]
+        of_thread.content["detail"]["entries"]
         == AuditEntry.objects.filter(chain=thread, leaf__isnull=False).count()
     )
 

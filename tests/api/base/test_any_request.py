@@ -16,13 +16,14 @@ from schemathesis.config import SchemathesisConfig
 
 from agents.agui.strict_json import LARGEST_INTEGER
 from inbox.api.base.openapi import describe_api
+from tests.support.environment import IS_FULL
 from tests.support.security.callers import NAMES, undone
 from tests.support.security.fixtures import callers, things
 
 __all__ = ["callers", "things"]
 
 #: For each operation, caller and mode; SIGNOFF_TEST_EXAMPLES takes more: docs/campaigns.md.
-EXAMPLES = int(os.environ.get("SIGNOFF_TEST_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("SIGNOFF_TEST_EXAMPLES", "2" if IS_FULL else "1"))
 _ALWAYS = settings(
     max_examples=EXAMPLES,
     derandomize=True,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inbox.models import ApiKey, AuditEntry, Comment, Invitation, Order, WebhookEndpoint
+from inbox.models import ApiKey, AuditEntry, Comment, IdempotencyRecord, Invitation, WebhookEndpoint
 from tests.api.decisions.test_claims_and_comments import Person
 from tests.api.runs.test_runs_and_decisions import (
     Caller,
@@ -77,8 +77,8 @@ def test_a_secret_is_told_once_and_kept_nowhere(maker):
 
     for name in {"secret", "token", "link"} & set(first):
         assert (bool(first[name]), again[name]) == (True, None)
-        assert first[name] not in str(list(Order.objects.values()))
-    assert "order-17" not in str(list(Order.objects.values()))
+        assert first[name] not in str(list(IdempotencyRecord.objects.values()))
+    assert "order-17" not in str(list(IdempotencyRecord.objects.values()))
 
 
 def test_it_is_written_down_once(maker):

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
 from inbox.actions.webhooks.deliveries import send_test

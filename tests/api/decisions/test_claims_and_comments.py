@@ -122,7 +122,7 @@ def test_a_person_claims_renews_and_gives_back(person, world, dora):
 
 
 def test_what_another_has_claimed_is_taken_over_by_saying_so_only(person, world, dora):
-    from inbox.actions.decisions.claims import claim_interrupt
+    from inbox.actions.decisions.claims_and_comments import claim_interrupt
 
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     claim_interrupt(interrupt_id=interrupt.pk, actor=dora)

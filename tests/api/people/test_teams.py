@@ -135,7 +135,7 @@ def test_each_setting_of_consent_is_changed_and_in_the_trail(admin, world, setti
     assert changed.status_code == 204
     assert admin.get("/api/teams").json()["results"][0][setting] == value
     entry = AuditEntry.objects.get(action="team.setting_changed")
-    assert entry.told["detail"]["setting"] == setting
+    assert entry.content["detail"]["setting"] == setting
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_nobody_decides_over_rest_what_they_do_not_say_they_have_read(api, world
 
 
 def test_claim_blocks_other_people_but_not_api_keys(api, world, bob, dora):
-    from inbox.actions.decisions.claims import claim_interrupt
+    from inbox.actions.decisions.claims_and_comments import claim_interrupt
 
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     claim = claim_interrupt(interrupt_id=interrupt.pk, actor=dora)

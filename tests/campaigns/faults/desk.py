@@ -4,8 +4,7 @@ import asyncio
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import Tool, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from tests.campaigns.faults.fixture_data import happened
 
 

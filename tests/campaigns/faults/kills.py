@@ -146,7 +146,7 @@ def _judge(report: Report, on: Stage, runs: int) -> None:
     report.violate(
         *(f"{key} was executed {times} times" for key, times in on.ledger.more_than_once("kill-"))
     )
-    first = "SELECT count(*) FROM inbox_run WHERE idempotency_key IS NOT NULL"
+    first = "SELECT count(*) FROM inbox_run r JOIN inbox_idempotencyrecord i ON i.created_id = r.id"
     report.expect(
         that=facts.one(first) == runs, otherwise=f"{facts.one(first)} of {runs} runs are stored"
     )

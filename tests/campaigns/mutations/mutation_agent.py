@@ -10,8 +10,7 @@ from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import define_interrupt, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 #: Names the file that gets a line for each time that one of the functions is called.
 NOTES = "MUTATIONS_NOTES"

@@ -126,3 +126,33 @@ def test_a_repeated_answer_that_was_withdrawn_decides_nothing(client):
 
     assert again[-1]["code"] == "VIEW_CHANGED"
     assert {one["id"] for one in waiting(client, thread_id)} == before
+
+
+@pytest.mark.parametrize("client", ["langgraph"], indirect=True)
+def test_a_late_repeat_of_a_map_of_answers_is_replayed(client):
+    events = client.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
+    (email,) = asked_by(events)
+    answer = run_input(threadId=thread_id, **command({email["id"]: {"approved": True}}))
+    assert tools_asked(client.run(answer)) == ["deploy"]
+
+    again = client.run(answer)
+    with_new_run_id = client.run({**answer, "runId": "another"})
+
+    for replay in (again, with_new_run_id):
+        assert types(replay)[-1] == "RUN_FINISHED"
+        assert tools_asked(replay) == ["deploy"]
+    assert tools_waiting(client, thread_id) == ["deploy"]
+
+
+@pytest.mark.parametrize("client", ["langgraph"], indirect=True)
+def test_a_late_map_with_another_answer_is_refused(client):
+    events = client.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
+    (email,) = asked_by(events)
+    client.run(run_input(threadId=thread_id, **command({email["id"]: {"approved": True}})))
+
+    other = client.run(run_input(threadId=thread_id, **command({email["id"]: {"approved": False}})))
+
+    assert other[-1]["code"] == "INTERRUPT_ALREADY_RESOLVED"
+    assert tools_waiting(client, thread_id) == ["deploy"]

@@ -6,7 +6,8 @@ import pytest
 from django.http import QueryDict
 
 from agents.agui import strict_json
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.consent import canonical_json
 from tests.support.chromium import open_chromium
 from tests.support.forms.cases import USABLE

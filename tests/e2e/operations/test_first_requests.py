@@ -10,7 +10,7 @@ from tests.support.processes import embedded_environment, start_embedded
 
 def test_the_first_readers_of_the_schema_all_get_it(tmp_path):
     environment = embedded_environment(tmp_path)
-    with start_embedded(environment, log=tmp_path / "log", migrated=False) as web:
+    with start_embedded(environment, log=tmp_path / "log", prepared=False) as web:
 
         def read(_: int) -> httpx.Response:
             return httpx.get(f"{web.url}/api/schema/", timeout=60)
@@ -28,7 +28,7 @@ def test_the_data_of_a_start_is_for_its_owner_alone(tmp_path):
     data.chmod(0o755)
     environment = embedded_environment(data)
 
-    with start_embedded(environment, log=tmp_path / "log", migrated=False):
+    with start_embedded(environment, log=tmp_path / "log", prepared=False):
         found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
 
     assert stat.S_IMODE(data.stat().st_mode) == 0o700

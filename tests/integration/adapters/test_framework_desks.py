@@ -346,7 +346,9 @@ def test_a_resume_that_is_said_again_runs_nothing(world, refunds, bob):
     ids=["below its bounds", "missing", "none", "unknown tool"],
 )
 def test_a_call_that_cannot_be_made_does_nothing_and_is_no_doubt(world, refunds, monkeypatch, call):
-    monkeypatch.setattr(desk, "wanted", lambda text, turn: [call] if text == "Refund 1." else [])
+    monkeypatch.setattr(
+        desk, "requested_calls", lambda text, turn: [call] if text == "Refund 1." else []
+    )
 
     run = start(world, "Refund 1.", agent=refunds.agent)
 
@@ -359,7 +361,7 @@ def test_a_call_that_cannot_be_made_does_nothing_and_is_no_doubt(world, refunds,
 def test_a_model_may_use_the_same_name_for_call_after_call(world, refunds, monkeypatch, bob):
     monkeypatch.setattr(
         desk,
-        "wanted",
+        "requested_calls",
         lambda text, turn: (
             [desk.Call("refund", {"order": text[7:9], "amount": 30.0}, "call_0")]
             if text.startswith("Refund")
@@ -376,12 +378,13 @@ def test_a_model_may_use_the_same_name_for_call_after_call(world, refunds, monke
 
 def counting_from_the_beginning(monkeypatch):
     """Have the model name its calls by their place in an answer, as some do."""
-    wanted = desk.wanted
+    requested_calls = desk.requested_calls
     monkeypatch.setattr(
         desk,
-        "wanted",
+        "requested_calls",
         lambda text, turn: [
-            one._replace(id=f"call_{place}") for place, one in enumerate(wanted(text, turn))
+            one._replace(id=f"call_{place}")
+            for place, one in enumerate(requested_calls(text, turn))
         ],
     )
 
@@ -429,7 +432,7 @@ def test_two_calls_of_one_answer_with_one_id_are_never_both_made(world, refunds,
         desk.Call("refund", {"order": "A1", "amount": 5.0}, "c-1"),
         desk.Call("refund", {"order": "B2", "amount": 40.0}, "c-1"),
     ]
-    monkeypatch.setattr(desk, "wanted", lambda text, turn: calls if text == "Go." else [])
+    monkeypatch.setattr(desk, "requested_calls", lambda text, turn: calls if text == "Go." else [])
     run = start(world, "Go.", agent=refunds.agent)
     for interrupt in open_interrupts(run):
         steps.approve(interrupt, bob)

@@ -18,8 +18,7 @@ from agents.port import Effect, ToolRefused
 from agents.sdk.context import ToolContext
 from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall

@@ -215,6 +215,18 @@ class Choice(BaseModel):
     hotel: Literal["Ritz", "Astoria"]
 
 
+def test_an_interrupt_of_a_node_carries_the_expiry_of_its_value(world, as_graph):
+    expiry = "2126-01-31T12:00:00.000Z"
+
+    def node(state: Chat) -> dict[str, Any]:
+        interrupt({"message": "Which?", "expiresAt": expiry})
+        return {}
+
+    run = start(world, "go", agent=as_graph(one_node(node)))
+
+    assert [body["expiresAt"] for body in asked(run)] == [expiry]
+
+
 def test_a_type_that_an_answer_must_have_is_asked_for(world, as_graph, bob):
     def node(_state: Chat) -> Any:
         return {"messages": [AIMessage(interrupt("Which?", response_schema=Choice).hotel)]}

@@ -345,7 +345,9 @@ def test_no_spelling_of_an_amount_gets_around_the_approval_of_the_desk(
     world, as_graph, monkeypatch
 ):
     spelled = desk.Call("refund", {"order": "A1", "amount": "30"}, "c-1")
-    monkeypatch.setattr(desk, "wanted", lambda text, turn: [spelled] if text == "go" else [])
+    monkeypatch.setattr(
+        desk, "requested_calls", lambda text, turn: [spelled] if text == "go" else []
+    )
 
     run = start(world, "go", agent=as_graph(langgraph_refunds))
 

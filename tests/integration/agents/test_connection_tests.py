@@ -192,8 +192,8 @@ def test_a_test_is_kept_for_everybody_to_see(world, put, elsewhere, alice):
     assert place(alice).test == {"found": "agent"}
     assert elsewhere.headers[0]["Authorization"] == SECRET
     entry = AuditEntry.objects.get(action="agent.tested")
-    assert entry.told["detail"] == {"agent": "refunds", "found": "agent"}
-    assert "kept-to-ourselves" not in Endpoint.objects.get().test
+    assert entry.content["detail"] == {"agent": "refunds", "found": "agent"}
+    assert "kept-to-ourselves" not in Endpoint.objects.get().test_report
 
 
 def test_a_test_of_what_was_changed_meanwhile_is_not_kept(put, elsewhere, monkeypatch):

@@ -133,7 +133,7 @@ def test_a_call_repeated_with_other_arguments_fails_the_run(world, bob, elsewher
     assert (resumed.status, resumed.error_code) == ("failed", "ARGUMENTS_NOT_APPROVED")
     entry = AuditEntry.objects.get(action="tool.refused")
     assert (entry.tool_call, entry.run) == (ToolCall.objects.get(), resumed)
-    assert json.loads(entry.told["detail"]["args"]) == said
+    assert json.loads(entry.content["detail"]["args"]) == said
     assert ToolCall.objects.get().result is None
 
 
@@ -195,7 +195,7 @@ def test_no_value_of_a_header_is_kept_in_clear(refunds):
     entry = AuditEntry.objects.get(action="agent.added", payload__text__contains="refunds")
 
     assert "kept-to-ourselves" not in kept[0]
-    assert entry.told["detail"]["headers"] == ["Authorization"]
+    assert entry.content["detail"]["headers"] == ["Authorization"]
     assert "kept-to-ourselves" not in entry.payload.text
 
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from inbox import transparency_log, wakeups
 from inbox.actions.audit.transparency_log import claim_sink
-from inbox.models import AuditCheckpoint, AuditSink
+from inbox.models import AuditCheckpoint, CheckpointSink
 from inbox.transparency_log import checkpoint_sinks
 from tests.support import steps
 from tests.support.audit.logs import verify
@@ -67,7 +67,7 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
         sent = [json.loads(body) for *_, body in got]
         assert [[one["size"], one["note"]] for one in sent] == notes_in_database()
         assert audit_verifier.notes_in(tmp_path / "elsewhere") == [one["note"] for one in sent]
-        assert not AuditSink.objects.exclude(problem="").exists()
+        assert not CheckpointSink.objects.exclude(problem="").exists()
 
 
 def test_a_sink_that_fails_is_told_of_and_tried_again_later(log, settings, rung, later):
@@ -75,7 +75,7 @@ def test_a_sink_that_fails_is_told_of_and_tried_again_later(log, settings, rung,
         settings.AUDIT_SINKS = (url,)
         transparency_log.append_and_sign()
         transparency_log.append_and_sign()
-        sink = AuditSink.objects.get()
+        sink = CheckpointSink.objects.get()
         assert "503" in sink.problem
         assert (len(got), sink.size) == (1, 0)
 
@@ -99,7 +99,7 @@ def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
 
     assert len(notes_in_database()) > 2
     assert taken == [None] * len(notes_in_database())
-    assert AuditSink.objects.get().not_before is None
+    assert CheckpointSink.objects.get().not_before is None
 
 
 def test_whoever_has_lost_the_lease_sends_no_more(log, settings, rung, later, monkeypatch):
@@ -122,7 +122,7 @@ def test_whoever_has_lost_the_lease_sends_no_more(log, settings, rung, later, mo
 
     sizes = [size for size, _ in notes_in_database()]
     assert sent == [*sizes[:2], *(-size for size in sizes[1:])]
-    assert AuditSink.objects.get().size == sizes[-1]
+    assert CheckpointSink.objects.get().size == sizes[-1]
 
 
 def test_syslog_gets_a_line_a_checkpoint(log, settings, rung):
@@ -161,7 +161,7 @@ def test_s3_gets_objects_that_are_locked(log, settings, rung, monkeypatch):
         settings.AUDIT_SINKS = ("s3://witness/signoff?days=30",)
         transparency_log.append_and_sign()
 
-    assert AuditSink.objects.get().problem == ""
+    assert CheckpointSink.objects.get().problem == ""
     assert len(got) == len(notes_in_database())
     for (method, path, headers, body), (size, note) in zip(got, notes_in_database(), strict=True):
         assert (method, path) == ("PUT", f"/witness/signoff/{size:015d}")
@@ -175,7 +175,7 @@ def test_an_address_that_makes_no_sense_is_a_problem_that_is_shown(log, settings
 
     transparency_log.append_and_sign()
 
-    assert AuditSink.objects.get().problem == "Not the URL of a sink."
+    assert CheckpointSink.objects.get().problem == "Not the URL of a sink."
 
 
 def test_the_operator_rotates_the_key_with_one_command(log, kept, world):

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from inbox import sweeper, transparency_log
-from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf, clock
+from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.platform import clock
 from inbox.queries.runs.overdue import is_checkpoint_due
 from tests.support import steps
 from tests.support.audit.logs import verify
@@ -39,7 +40,13 @@ def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
     assert report["verdict"] == "unknown"
     assert not report["findings"]
     assert report["doubts"] == [
-        {"where": "log", "problem": "its last checkpoint is in the future: the clock was set back"}
+        {
+            "where": "log",
+            "problem": "its last checkpoint is in the future: the clock was set back",
+            "place": "log",
+            "code": "clock_set_back",
+            "arguments": {},
+        }
     ]
 
 

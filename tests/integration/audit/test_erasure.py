@@ -91,7 +91,7 @@ def test_only_administrators_say_for_how_long_and_it_is_written_down_once(world,
     call_command("set_audit_retention", "tests", "never")
 
     told = AuditEntry.objects.filter(action="team.retention_set").order_by("pk")
-    assert [one.told["detail"] for one in told] == [
+    assert [one.content["detail"] for one in told] == [
         {"before": None, "days": 30},
         {"before": 30, "days": None},
     ]

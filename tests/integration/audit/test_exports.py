@@ -10,7 +10,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.audit.transparency_log import rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, signed_export
 from inbox.rules.people.access import RETENTION, SEED

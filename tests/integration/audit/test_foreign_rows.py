@@ -8,8 +8,8 @@ from django.db import DatabaseError, transaction
 from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
-from inbox.models.clock import database_now
 from inbox.platform import timers
+from inbox.platform.clock import database_now
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.people.access import SEED
 from tests.support import steps
@@ -25,9 +25,10 @@ def plant(pk, at=None, chain=None):
     what = {"action": "test.made", "actor": SEED, "now": at or database_now()}
     draft = audit_trail.build_entry(**what)
     place = audit_trail._next_place(draft)
-    row = audit_trail._row(draft, place, audit_trail.commitment_to(draft.payload, "00" * 32))
-    row.pk = pk
-    row.save(force_insert=True)
+    columns = audit_trail._columns(
+        draft, place, audit_trail.commitment_to(draft.payload, "00" * 32)
+    )
+    row = AuditEntry.objects.create(pk=pk, **columns)
     audit_trail.AuditPayload.objects.create(entry=row, salt="00" * 32, text=draft.payload)
     return row
 
@@ -57,7 +58,7 @@ def test_a_leaf_of_somebody_else_is_found_and_stops_no_sealing(log, kept, world,
     assert transparency_log.append_and_sign() > 2
 
     assert (verify(kept)["verdict"], verify(kept)["unsealed"]) == ("intact", 0)
-    told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").told
+    told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").content
     assert told["detail"] == {"leaves": [[place, entry.pk]]}
 
 

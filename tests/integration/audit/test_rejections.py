@@ -3,7 +3,7 @@
 import pytest
 
 from inbox.actions.audit.rejections import is_recorded
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.retries import retry_run

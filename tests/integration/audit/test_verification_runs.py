@@ -7,8 +7,8 @@ import pytest
 from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.erasure import erase_thread
-from inbox.models import AuditBlock, AuditCheck, AuditEntry
-from inbox.models.clock import database_now
+from inbox.models import AuditBlock, AuditEntry, AuditVerification
+from inbox.platform.clock import database_now
 from inbox.rules.audit.audit_entry import hash_of
 from inbox.rules.audit.merkle import BLOCK
 from inbox.rules.people.access import SEED
@@ -44,7 +44,7 @@ def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads
     assert background_verification.check_if_due()
 
     sealed = AuditEntry.objects.count()
-    root, name = AuditCheck.objects.get().point["root"][:12], kept.key.partition("+")[0]
+    root, name = AuditVerification.objects.get().checkpoint["root"][:12], kept.key.partition("+")[0]
     for said in badges(reads_alice, pages):
         assert "The audit trail is intact." in said
         assert f"{sealed} entries verified against the checkpoint of {sealed}" in said
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
 
     background_verification.check_if_due()
 
-    assert "a-secret" in AuditCheck.objects.get().findings
+    assert "a-secret" in str(AuditVerification.objects.get().findings)
     page = reads_carol.get("/audit/")
     assert "of the list: it cannot be read" in words(page)
     assert "a-secret" not in page.content.decode()
@@ -147,7 +147,7 @@ def test_a_process_without_the_key_leaves_it_to_others(log, settings):
     settings.AUDIT_KEY_FILE.unlink()
 
     assert not background_verification.check_if_due()
-    assert not AuditCheck.objects.exists()
+    assert not AuditVerification.objects.exists()
 
 
 def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
@@ -156,7 +156,7 @@ def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
     monkeypatch.setattr(background_verification, "SMALL", 10)
     monkeypatch.setattr(background_verification, "MAX_NEW", 3)
     background_verification.check_if_due()
-    whole = AuditCheck.objects.get().reached
+    whole = AuditVerification.objects.get().verified_entries
     start(world, "rehearse:echo")
     fresh = transparency_log.append_and_sign()
     forge(log[1])
@@ -165,13 +165,13 @@ def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
     for number in range(1, 5):
         later(minutes=6 * number)
         background_verification.check_if_due()
-        reached.append(AuditCheck.objects.get().reached)
+        reached.append(AuditVerification.objects.get().verified_entries)
     assert reached == [min(whole + 3 * number, whole + fresh) for number in range(1, 5)]
-    assert AuditCheck.objects.get().verdict == "intact", "it has looked at what is old"
+    assert AuditVerification.objects.get().verdict == "intact", "it has looked at what is old"
 
     later(hours=25)
     background_verification.check_if_due()
-    assert AuditCheck.objects.get().verdict == "tampered"
+    assert AuditVerification.objects.get().verdict == "tampered"
 
 
 def test_what_was_found_stays_until_all_is_looked_at_again(
@@ -185,13 +185,13 @@ def test_what_was_found_stays_until_all_is_looked_at_again(
 
     later(minutes=6)
     background_verification.check_if_due()
-    told = AuditCheck.objects.get()
-    assert (told.verdict, len(json.loads(told.findings))) == ("tampered", 1)
+    told = AuditVerification.objects.get()
+    assert (told.verdict, len(told.findings)) == ("tampered", 1)
 
     AuditEntry.objects.filter(pk=entry.pk).update(actor_id=entry.actor_id)
     later(hours=25)
     background_verification.check_if_due()
-    assert AuditCheck.objects.get().verdict == "intact"
+    assert AuditVerification.objects.get().verdict == "intact"
 
 
 def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
@@ -202,5 +202,5 @@ def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
 
     background_verification.check_if_due()
 
-    assert AuditCheck.objects.get().verdict == "intact"
+    assert AuditVerification.objects.get().verdict == "intact"
     assert len(read) == 4, "it has looked twice"

@@ -3,7 +3,7 @@
 import pytest
 
 from inbox.actions.decisions.bulk import decide_many, withdraw_many
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.models import Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance

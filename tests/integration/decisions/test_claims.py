@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
+from inbox.actions.decisions.claims_and_comments import claim_interrupt, release_claim, renew_claim
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Claim
@@ -90,7 +90,10 @@ def test_taking_over_is_possible_and_names_whom_from(asked, bob, dora):
 
     assert Claim.objects.get().user_id == dora.user_id
     entry = AuditEntry.objects.get(interrupt=asked, action="interrupt.taken_over")
-    assert (entry.told["actor"], entry.told["detail"]["taken_from"]) == ("Dora", "Bob")
+    assert (entry.content["actor"], entry.content["detail"]["taken_from"]) == (
+        "Dora",
+        "Bob",
+    )
 
 
 def test_taking_over_what_is_free_is_a_claim(asked, bob):

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.models import AuditEntry, Comment
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
@@ -58,7 +58,7 @@ def test_the_audit_trail_has_the_digest_of_a_comment_and_not_its_text(asked, bob
 
     entry = AuditEntry.objects.get(action="interrupt.commented", interrupt=asked)
 
-    assert entry.told["detail"]["digest"] == hashlib.sha256(b"between-us").hexdigest()
+    assert entry.content["detail"]["digest"] == hashlib.sha256(b"between-us").hexdigest()
     assert "between-us" not in entry.payload.text
 
 

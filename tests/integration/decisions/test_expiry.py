@@ -9,7 +9,7 @@ from ag_ui.core import Interrupt
 from agents.agui.interrupts import parse_expiry
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.members import change_team
-from inbox.models import clock
+from inbox.platform import clock
 from inbox.rules.errors import InterruptExpired, InvalidValue
 from inbox.rules.people.access import SEED
 from tests.integration.runs.test_engine import asking

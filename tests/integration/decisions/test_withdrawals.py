@@ -11,7 +11,7 @@ from agents.port import Effect, ToolRefused
 from inbox import sweeper
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
-from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
@@ -189,8 +189,8 @@ def test_it_leaves_an_entry_in_the_audit_trail(three, bob):
     withdraw(first, bob)
 
     entry = AuditEntry.objects.filter(interrupt=first).order_by("pk").last()
-    assert (entry.action, entry.told["actor"]) == ("decision.withdrawn", "Bob")
-    assert entry.told["detail"] == {"decision": str(given.pk)}
+    assert (entry.action, entry.content["actor"]) == ("decision.withdrawn", "Bob")
+    assert entry.content["detail"] == {"decision": str(given.pk)}
 
 
 # -- what it means for the tool call --------------------------------------------------------------
@@ -504,7 +504,10 @@ def test_setting_the_grace_period_is_in_the_audit_trail_once(world):
         change_team(team_id=world.team.pk, grace_seconds=5, actor=world.actor(world.bob))
 
     entry = AuditEntry.objects.get(action="team.grace_set")
-    assert (entry.told["actor"], entry.told["detail"]) == ("Bob", {"seconds": 5})
+    assert (entry.content["actor"], entry.content["detail"]) == (
+        "Bob",
+        {"seconds": 5},
+    )
     assert steps.reread(world.team).grace_seconds == 5
 
 

@@ -12,13 +12,13 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.test import Client
 
 from inbox.actions.decisions import decide
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import RequestRejected

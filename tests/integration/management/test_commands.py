@@ -87,8 +87,8 @@ def test_second_factors_are_reset_with_an_audit_entry(world, client):
 
     assert not Authenticator.objects.exists()
     (entry,) = AuditEntry.objects.filter(action="factors.reset")
-    assert (entry.team, entry.told["detail"]["username"]) == (world.team, "bob")
-    assert entry.told["detail"]["factors"] == ["totp", "recovery_codes"]
+    assert (entry.team, entry.content["detail"]["username"]) == (world.team, "bob")
+    assert entry.content["detail"]["factors"] == ["totp", "recovery_codes"]
 
 
 def test_second_factors_of_nobody_are_not_reset(world):
@@ -102,6 +102,6 @@ def test_a_thread_is_erased_from_the_trail_with_its_reason(world):
     assert run("erase_thread", str(thread.pk), "--reason", "asked for").startswith("Entries erased")
 
     last = thread.audit.order_by("pk").last()
-    assert (last.action, last.told["detail"]["reason"]) == ("audit.erased", "asked for")
+    assert (last.action, last.content["detail"]["reason"]) == ("audit.erased", "asked for")
     with pytest.raises(CommandError):
         run("erase_thread", str(world.team.pk), "--reason", "asked for")

@@ -10,9 +10,9 @@ from django.db import IntegrityError, OperationalError, transaction
 from inbox.actions.people import api_key_usage
 from inbox.actions.people.api_keys import make_key, revoke_key, rotate_key
 from inbox.models import ApiKey, AuditEntry, Decision
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.decisions.inbox_lists import full_list_for
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader, still_allowed
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.queries.runs.threads import (
     run_for,
@@ -63,7 +63,7 @@ def own(world):
 def test_a_key_says_who_made_it_and_until_when_it_works(world, ana):
     key, token = make(world, "read", actor=ana, days=30)
 
-    assert (key.made_by, key.scopes) == ("Ana", ["read"])
+    assert (key.created_by, key.scopes) == ("Ana", ["read"])
     assert key.expires_at - key.created_at == timedelta(days=30)
     assert token.startswith(key.prefix)
     assert token not in str(ApiKey.objects.values().get(pk=key.pk))
@@ -178,11 +178,11 @@ def test_an_expired_key_is_let_in_nowhere_also_in_the_middle_of_a_stream(world, 
     key, token = make(world, "read", days=1)
     actor = actor_of_key(token)
     later(hours=23)
-    assert is_still_allowed(actor, world.team.pk)
+    assert still_allowed([TeamReader(actor, world.team.pk)]) == [True]
     later(hours=25)
 
     assert actor_of_key(token) is None
-    assert not is_still_allowed(actor, world.team.pk)
+    assert still_allowed([TeamReader(actor, world.team.pk)]) == [False]
     with pytest.raises(KeyEnded):
         rotate_key(key_id=key.pk, actor=SEED)
 
@@ -195,7 +195,7 @@ def test_a_revoked_key_is_let_in_nowhere_also_in_the_middle_of_a_stream(world, a
     revoke_key(key_id=key.pk, actor=ana)
 
     assert actor_of_key(token) is None
-    assert not is_still_allowed(actor, world.team.pk)
+    assert still_allowed([TeamReader(actor, world.team.pk)]) == [False]
     assert [action for action, _ in audited("key.revoked")] == ["key.revoked"]
     with pytest.raises(KeyEnded):
         rotate_key(key_id=key.pk, actor=ana)
@@ -212,8 +212,8 @@ def test_the_token_before_works_on_for_a_day_and_its_streams_end_with_it(world, 
     assert actor_of_key(old) is not None
     later(hours=25)
     assert actor_of_key(old) is None
-    assert not is_still_allowed(follower, world.team.pk)
-    assert is_still_allowed(actor_of_key(new), world.team.pk)
+    assert still_allowed([TeamReader(follower, world.team.pk)]) == [False]
+    assert still_allowed([TeamReader(actor_of_key(new), world.team.pk)]) == [True]
 
 
 def test_the_token_before_can_be_ended_at_once(world, ana):
@@ -223,7 +223,7 @@ def test_the_token_before_can_be_ended_at_once(world, ana):
     _, new = rotate_key(key_id=key.pk, actor=ana, overlap_hours=0)
 
     assert actor_of_key(old) is None
-    assert not is_still_allowed(follower, world.team.pk)
+    assert still_allowed([TeamReader(follower, world.team.pk)]) == [False]
     assert actor_of_key(new) is not None
 
 

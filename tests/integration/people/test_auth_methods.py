@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader, still_allowed
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.people.auth_methods import sign_in_method
 
@@ -61,8 +61,8 @@ def test_an_actor_does_not_show_the_secret_of_their_session(world, session):
 
 def test_who_acts_in_a_session_may_stay_until_it_ends(world, session):
     actor = actor_of_user(world.bob, session)
-    assert is_still_allowed(actor, world.team.pk)
+    assert still_allowed([TeamReader(actor, world.team.pk)]) == [True]
 
     session.delete()
 
-    assert not is_still_allowed(actor, world.team.pk)
+    assert still_allowed([TeamReader(actor, world.team.pk)]) == [False]

@@ -5,10 +5,10 @@ from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from inbox.actions.people.installation_admins import set_active, set_superuser
+from inbox.actions.people.accounts import set_active, set_superuser
 from inbox.actions.people.members import change_team
 from inbox.models import AuditEntry, Membership, User
-from inbox.models.sessions import SessionStore
+from inbox.models.people.sessions import SessionStore
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_keys import actor_of_superuser
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
@@ -59,7 +59,7 @@ def test_deactivating_a_user_ends_sessions_and_is_audited_in_each_team(world, ca
     assert {one.team_id for one in entries} == set(
         Membership.objects.filter(user=world.carol).values_list("team", flat=True)
     )
-    assert [one.told["detail"] for one in entries] == [{"username": "carol"}] * 2
+    assert [one.content["detail"] for one in entries] == [{"username": "carol"}] * 2
 
 
 def test_what_happens_to_somebody_without_a_team_is_in_the_chain_of_none(running):

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import ApiKey
-from inbox.models.sessions import stored_key
+from inbox.models.people.sessions import stored_key
 from inbox.queries.people.live_access import ConnectedActor, LiveAccess, live_access_of
 
 

@@ -10,7 +10,7 @@ from inbox.actions.people.members import (
     remove_member,
 )
 from inbox.models import Membership, Team
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader, still_allowed
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.queries.people.members import members_of, team_access, teams_with_access
 from inbox.rules.errors import (
@@ -160,10 +160,10 @@ def test_an_administrator_who_cannot_sign_in_counts_for_nobody(world, ana):
 
 
 def test_everybody_may_leave_and_is_a_stranger_then(world, bob):
-    assert is_still_allowed(bob, world.team.pk)
+    assert still_allowed([TeamReader(bob, world.team.pk)]) == [True]
 
     remove(world, world.bob.pk, bob)
 
-    assert not is_still_allowed(bob, world.team.pk)
+    assert still_allowed([TeamReader(bob, world.team.pk)]) == [False]
     with pytest.raises(NotFound):
         team_access(bob, "tests")

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from inbox.models.sessions import SessionStore, stored_key
+from inbox.models.people.sessions import SessionStore, stored_key
 from inbox.queries.people.api_keys import actor_of_user, check_credentials_valid
 from inbox.queries.people.live_access import ConnectedActor, live_access_of
 from inbox.realtime.websocket_auth import _is_own_page

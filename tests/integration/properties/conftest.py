@@ -8,7 +8,7 @@ import pytest
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import start_run
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from tests.support import steps
 from tests.support.properties.agent_scripts import perform
 

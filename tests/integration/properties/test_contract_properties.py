@@ -24,7 +24,7 @@ from tests.support import steps
 from tests.support.http.resume_contract import check_array
 from tests.support.properties.json_values import (
     changed,
-    quick,
+    generated,
     same,
     scalars,
     values,
@@ -226,7 +226,7 @@ def forged(draw, entries):
     return ways[draw(st.sampled_from(sorted(ways)))]()
 
 
-@quick(350)
+@generated(350)
 @given(arrays())
 def test_a_resume_is_accepted_or_refused_as_the_model_says(case):
     entries, questions = case
@@ -275,7 +275,7 @@ def valid_resumes(draw):
     ]
 
 
-@quick(30)
+@generated(30)
 @given(valid_resumes())
 def test_a_mutation_of_a_valid_resume_is_accepted_only_if_it_is_one_itself(case):
     questions, valid = case
@@ -290,7 +290,7 @@ def test_a_mutation_of_a_valid_resume_is_accepted_only_if_it_is_one_itself(case)
             assert not same_entries(valid, mutant)
 
 
-@quick(30)
+@generated(30)
 @given(valid_resumes())
 def test_only_the_same_decisions_are_a_replay(case):
     questions, valid = case
@@ -311,7 +311,7 @@ entries_of_any_kind = st.lists(
 )
 
 
-@quick(120)
+@generated(120)
 @given(entries_of_any_kind, st.data())
 def test_fingerprint_ignores_order_and_payloads_of_cancellations(entries, data):
     again = [
@@ -322,7 +322,7 @@ def test_fingerprint_ignores_order_and_payloads_of_cancellations(entries, data):
     assert fingerprint(again) == fingerprint(entries)
 
 
-@quick(200)
+@generated(200)
 @given(entries_of_any_kind.filter(bool), st.data())
 def test_a_fingerprint_sees_every_other_change(entries, data):
     mutant = data.draw(forged(entries))
@@ -332,7 +332,7 @@ def test_a_fingerprint_sees_every_other_change(entries, data):
     assert is_same == same_entries(mutant, entries)
 
 
-@quick(100)
+@generated(100)
 @given(asked_questions())
 def test_a_resume_is_planned_exactly_when_every_question_is_closed(questions):
     plan = plan_resume(questions)
@@ -372,7 +372,7 @@ def ask_many(world, as_agent):
     return ask
 
 
-@quick(20)
+@generated(20)
 @given(data=st.data())
 def test_run_resumes_when_the_last_interrupt_closes_in_any_order(ask_many, bob, data):
     run, interrupts = ask_many(data.draw(st.integers(1, 4)))
@@ -397,7 +397,7 @@ def test_run_resumes_when_the_last_interrupt_closes_in_any_order(ask_many, bob, 
     assert run.interrupts.exclude(status="open").count() == len(interrupts)
 
 
-@quick(25)
+@generated(25)
 @given(data=st.data())
 def test_a_forged_resume_starts_nothing_and_leaves_the_questions_open(ask_many, bob, data):
     other, others = ask_many(1)
@@ -433,7 +433,7 @@ def test_a_forged_resume_starts_nothing_and_leaves_the_questions_open(ask_many, 
     )  # the same with nothing forged
 
 
-@quick(8)
+@generated(8)
 @given(data=st.data())
 def test_the_ids_of_an_earlier_run_answer_no_later_question(world, as_agent, bob, data):
     async def play(run_input, ctx):

@@ -24,7 +24,7 @@ from tests.support import steps
 from tests.support.properties.json_values import (
     LARGEST,
     changed,
-    quick,
+    generated,
     same,
     shuffled,
     values,
@@ -61,7 +61,7 @@ def is_read_alike(leaf):
     return not is_written_out or abs(leaf) <= LARGEST
 
 
-@quick(150)
+@generated(150)
 @given(values)
 def test_canonical_json_round_trips(value):
     text = canonical_json(value)
@@ -87,7 +87,7 @@ def canonical_or_none(value):
         return None
 
 
-@quick(600)
+@generated(600)
 @given(wild_values)
 def test_every_value_has_the_text_of_the_standard_or_none(value):
     assert canonical_or_none(value) == text_of_the_standard(value)
@@ -123,7 +123,7 @@ def test_what_libraries_write_otherwise_has_the_text_of_the_standard(value):
     assert canonical_or_none(value) == text_of_the_standard(value)
 
 
-@quick(150)
+@generated(150)
 @given(values)
 def test_digest_ignores_key_order_spaces_and_escapes(value):
     for text in (
@@ -171,7 +171,7 @@ def test_two_values_that_look_alike_are_two_texts(one, other):
     assert digest(canonical_json(one)) != digest(canonical_json(other))
 
 
-@quick(300)
+@generated(300)
 @given(st.data())
 def test_the_digest_differs_when_a_value_does(data):
     value = data.draw(values)
@@ -180,7 +180,7 @@ def test_the_digest_differs_when_a_value_does(data):
     assert digest(canonical_json(value)) != digest(canonical_json(other))
 
 
-@quick(400)
+@generated(400)
 @given(wild_values)
 def test_strict_json_accepts_exactly_what_can_be_held_and_read_alike(value):
     is_held = all(map(can_be_said, leaves(value)))
@@ -200,7 +200,7 @@ def test_strict_json_accepts_exactly_what_can_be_held_and_read_alike(value):
     assert is_accepted == (is_held and all(map(is_read_alike, leaves(value))))
 
 
-@quick(400)
+@generated(400)
 @given(st.binary(max_size=12) | st.text('[]{}":,01e+-.\\untrfals \0', max_size=14))
 def test_any_bytes_are_refused_or_have_a_canonical_form(data):
     try:
@@ -218,7 +218,7 @@ def digest_of(view):
     return view_digest(version=VIEW_VERSION, **view)
 
 
-@quick(150)
+@generated(150)
 @given(st.data())
 def test_the_view_digest_differs_for_any_change_of_what_is_shown(data):
     interrupt = data.draw(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
@@ -377,7 +377,7 @@ def nested(depth):
     return [as_object, as_array]
 
 
-@quick(300)
+@generated(300)
 @given(schemas, st.lists(values, max_size=2))
 def test_a_schema_is_refused_or_checks_any_answer_in_little_time(schema, payloads):
     began = time.process_time()
@@ -402,7 +402,7 @@ def tower(width, height, *, keyword="allOf", refer="#/$defs/d{}", name=None):
     return {"$ref": refer.format(0), "$defs": {**floors, f"d{height}": top}}
 
 
-@quick(60)
+@generated(60)
 @given(st.integers(1, 4), st.integers(1, 200), st.sampled_from(["allOf", "anyOf", "oneOf"]))
 def test_a_tower_of_references_passes_only_if_it_is_cheap(width, height, keyword):
     schema = tower(width, height, keyword=keyword)

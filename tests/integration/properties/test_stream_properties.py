@@ -11,7 +11,7 @@ from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from tests.support import steps
 from tests.support.properties.agent_scripts import malformed, well_formed
-from tests.support.properties.json_values import quick
+from tests.support.properties.json_values import generated
 
 TERMINAL = {"RUN_FINISHED", "RUN_ERROR"}
 
@@ -69,7 +69,7 @@ def assert_all_is_well(stage, run, actor):
     assert_conversation_is_that_of_the_log(thread)
 
 
-@quick(35)
+@generated(35)
 @given(script=well_formed())
 def test_a_well_formed_script_ends_as_it_says_and_leaves_a_readable_log(stage, bob, script):
     run = stage.drive(stage.accept(script))
@@ -80,7 +80,7 @@ def test_a_well_formed_script_ends_as_it_says_and_leaves_a_readable_log(stage, b
     assert_all_is_well(stage, run, bob)
 
 
-@quick(70)
+@generated(70)
 @given(script=malformed())
 def test_a_malformed_script_leaves_a_readable_log_and_a_usable_thread(stage, bob, script):
     run = stage.drive(stage.accept(script))
@@ -89,7 +89,7 @@ def test_a_malformed_script_leaves_a_readable_log_and_a_usable_thread(stage, bob
     assert_all_is_well(stage, run, bob)
 
 
-@quick(45)
+@generated(45)
 @given(script=well_formed() | malformed(), commit=st.integers(0, 20), before=st.booleans())
 def test_a_run_whose_worker_is_lost_ends_as_if_it_had_not_been(stage, bob, script, commit, before):
     whole, commits = stage.count_commits(script)
@@ -104,7 +104,7 @@ def test_a_run_whose_worker_is_lost_ends_as_if_it_had_not_been(stage, bob, scrip
     assert_all_is_well(stage, again, bob)
 
 
-@quick(16)
+@generated(16)
 @given(script=well_formed(), first=st.integers(0, 20), second=st.integers(0, 20))
 def test_a_run_that_loses_two_workers_still_ends_as_it_would_have(
     stage, bob, script, first, second

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from inbox import engine
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run

@@ -6,13 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from inbox.feed import EventRow, event_streams, follow, follow_run, tails
+from inbox.feed import EventRow, follow, follow_run, hubs, tails
 from inbox.feed.hubs import Hub, hub
 from inbox.models import Event
 from inbox.queries.runs.events import read_events
 from tests.support.steps import start
 
 THREAD = uuid4()
+LEAVING, STAYING = "a reader that may not read any more", "a reader that may"
 
 
 class Log:
@@ -58,6 +59,11 @@ def ring(rows, *, with_rows=True):
 async def log(monkeypatch):
     kept = Log()
     monkeypatch.setattr(tails, "_read", kept.read)
+
+    def latest_seqs(thread_ids):
+        return dict.fromkeys(thread_ids, kept.rows[-1].seq if kept.rows else 0)
+
+    monkeypatch.setattr(hubs, "latest_seqs", latest_seqs)
     monkeypatch.setattr(Hub, "listen", lambda hub: None)
     return kept
 
@@ -65,8 +71,7 @@ async def log(monkeypatch):
 @pytest.fixture
 def quick(monkeypatch):
     """Look without a ring after a moment instead of two seconds."""
-    for module in (event_streams, tails):
-        monkeypatch.setattr(module, "SAFETY_POLL_SECONDS", 0.05)
+    monkeypatch.setattr(hubs, "SAFETY_POLL_SECONDS", 0.05)
 
 
 async def collect(stream, count):
@@ -288,20 +293,23 @@ async def test_nothing_is_kept_of_a_thread_that_nobody_follows(log):
     assert hub()._tails == {}
 
 
-async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick):
-    allowed = True
+async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick, monkeypatch):
+    monkeypatch.setattr(
+        hubs, "still_allowed", lambda readers: [reader == STAYING for reader in readers]
+    )
 
     async def until_the_end():
-        return [row.seq async for chunk in follow(THREAD, 0, lambda: allowed) for row in chunk]
+        return [row.seq async for chunk in follow(THREAD, 0, LEAVING) for row in chunk]
 
+    staying = asyncio.create_task(collect(follow(THREAD, 0, STAYING), 2))
     following = asyncio.create_task(until_the_end())
     log.write(1)
     await asyncio.sleep(0)
 
-    allowed = False
-
     async with asyncio.timeout(5):
         assert set(await following) <= {1}
+    ring(log.write(2))
+    assert await staying == [1, 2]
 
 
 async def test_a_run_is_followed_to_its_terminal_event_and_no_further(log):

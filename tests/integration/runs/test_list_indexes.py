@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.queries.decisions.collaboration import comments_page

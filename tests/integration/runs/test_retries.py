@@ -224,7 +224,7 @@ def asked_again(in_doubt, alice):
 
 def test_what_may_have_happened_is_asked_before_anything_runs_again(asked_again):
     assert asked_again.reason == "signoff:outcome_unknown"
-    assert asked_again.title == "It is not known whether charge happened. Did it?"
+    assert asked_again.title == "The result of charge is unknown. Did the call take effect?"
     assert executions(asked_again.run) == 1
     assert_readable_by_the_official_client(asked_again.thread_id)
 
@@ -271,7 +271,7 @@ def test_a_once_call_that_raised_is_asked_about_at_once(world, as_agent, bob):
 
     (question,) = open_interrupts(asked)
     assert (asked.status, question.reason) == ("interrupted", "signoff:outcome_unknown")
-    assert question.title == "pay was called, and failed. Did it happen all the same?"
+    assert question.title == "The agent failed while pay was running. Did the call take effect?"
     steps.answer(question, bob, {"outcome": "happened", "result": "charged"})
     assert (steps.resumed_run(asked).status, called) == ("succeeded", [1])
     assert_readable_by_the_official_client(asked.thread_id)
@@ -416,7 +416,7 @@ def test_a_retry_is_in_the_audit_trail(failed, alice):
     again = engine.retry_run(failed.pk, alice).run
 
     entry = AuditEntry.objects.get(action="run.retried")
-    assert (entry.run, entry.told["actor"]) == (again, "Alice")
+    assert (entry.run, entry.content["actor"]) == (again, "Alice")
     assert str(failed.pk) in entry.payload.text
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import start_run

@@ -7,8 +7,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from inbox.models import Interrupt, Run, ToolCall
-from inbox.models.clock import database_now
 from inbox.models.moves import move_row, move_rows, restore_tool_call
+from inbox.platform.clock import database_now
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.runs.transitions import (
     INTERRUPT_MOVES,

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from inbox import engine, sweeper
 from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request

@@ -157,7 +157,7 @@ def test_what_was_given_up_late_stays_in_the_log_for_as_long(world, receiver, en
     receiver.status = 500
     start(world, "rehearse:echo")
     later(days=40)
-    Delivery.objects.update(tries=len(RETRY_DELAYS))
+    Delivery.objects.update(failed_attempts=len(RETRY_DELAYS))
     sweeper.sweep()
     assert set(Delivery.objects.values_list("status", flat=True)) == {"failed"}
 
@@ -185,13 +185,13 @@ def test_a_message_that_was_forgotten_a_moment_ago_is_not_there(
 ):
     start(world, "rehearse:echo")
     message_id = Delivery.objects.get().message_id
-    lock = deliveries._own
+    lock = deliveries._lock_enabled_endpoint
 
     def lock_too_late(*whose):
         Delivery.objects.all().delete()
         return lock(*whose)
 
-    monkeypatch.setattr(deliveries, "_own", lock_too_late)
+    monkeypatch.setattr(deliveries, "_lock_enabled_endpoint", lock_too_late)
 
     with pytest.raises(NotFound):
         deliveries.resend_message(message_id=message_id, actor=SEED)
@@ -415,7 +415,7 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
         row.refresh_from_db()
         made = row.attempts.last().at
         assert pause <= row.next_try_at - made <= pause * 1.11
-        assert (row.status, row.tries) == ("pending", tries)
+        assert (row.status, row.failed_attempts) == ("pending", tries)
         later(seconds=(row.next_try_at - row.created_at).total_seconds() + 1)
 
     taken = deliveries.claim_delivery(endpoint_id=endpoint.pk)
@@ -443,7 +443,7 @@ def test_an_endpoint_at_which_nothing_arrives_for_a_day_is_left_alone(
     assert (endpoint.disabled_reason, endpoint.failures >= MAX_FAILURES) == ("failing", True)
     assert endpoint.disabled_at - endpoint.failing_since >= MAX_FAILING_TIME
     entry = AuditEntry.objects.get(action="webhook.disabled")
-    assert (entry.told["actor"], entry.told["detail"]["reason"]) == (
+    assert (entry.content["actor"], entry.content["detail"]["reason"]) == (
         "system:webhooks",
         "failing",
     )
@@ -547,6 +547,6 @@ def test_of_an_answer_only_its_beginning_is_kept(world, receiver, endpoint):
     sweeper.sweep()
 
     (attempt,) = DeliveryAttempt.objects.all()
-    assert attempt.answer.startswith("<script>\N{REPLACEMENT CHARACTER}xxx")
-    assert len(attempt.answer) == 2_048
+    assert attempt.response.startswith("<script>\N{REPLACEMENT CHARACTER}xxx")
+    assert len(attempt.response) == 2_048
     assert Delivery.objects.get().status == "delivered"

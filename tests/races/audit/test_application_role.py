@@ -121,7 +121,7 @@ BY_HAND = {
     ),
     "the arguments": (
         ['UPDATE inbox_toolcall SET edited_args = \'{"to":"attacker"}\''],
-        "tool",
+        "tool_call",
     ),
     "the arguments and what the decision says of them": (
         [
@@ -164,7 +164,7 @@ def test_rows_changed_by_hand_run_no_tool_and_are_found(as_the_application, comm
     assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")
     call = interrupt.tool_call
     assert execution_counter.count(run.thread.external_id, call.tool_call_id) == 0
-    places = {where.split()[0] for where, _ in reconcile()}
+    places = {finding.place for finding in reconcile()}
     assert found_at in places
 
 
@@ -184,7 +184,7 @@ def test_a_decision_made_by_hand_resumes_nothing_and_is_found(as_the_application
 
     resume = type(run).objects.get(resumes=run)
     assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")
-    assert any("no entry of the trail says that it was made" in why for _, why in reconcile())
+    assert any(finding.code == "decision_not_recorded" for finding in reconcile())
 
 
 def test_an_audit_entry_cannot_be_changed_to_fit(as_the_application, committed_world):

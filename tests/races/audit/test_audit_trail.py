@@ -4,13 +4,13 @@ from functools import partial
 
 import pytest
 
+from inbox.actions.decisions.claims_and_comments import record_view
 from inbox.actions.decisions.decide import decide
-from inbox.actions.decisions.read_receipts import record_view
 from inbox.actions.decisions.saved_views import save_view, share_view
 from inbox.actions.people.accounts import record_sign_in
 from inbox.actions.people.provisioning import ensure_team
 from inbox.actions.runs.start_run import start_run
-from inbox.models import AuditEntry, Membership, RefusalCount, User
+from inbox.models import AuditEntry, Membership, RejectionCount, User
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.decisions.gate import Entrance
@@ -53,7 +53,7 @@ def test_refused_answers_are_counted_and_written_down_once_per_person(
 
     assert {type(one) for one in failures(outcomes)} == {ViewChanged}
     assert AuditEntry.objects.filter(action="interrupt.refused").count() == 2
-    assert list(RefusalCount.objects.values_list("count", flat=True)) == [4, 4]
+    assert list(RejectionCount.objects.values_list("count", flat=True)) == [4, 4]
     numbers = chain_of(asked.thread)
     assert numbers == list(range(1, len(numbers) + 1))
 
@@ -83,7 +83,7 @@ def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world,
     assert all(isinstance(one, ContractError) for one in failures(outcomes))
     assert len(failures(outcomes)) == 8
     assert AuditEntry.objects.filter(action="resume.rejected").count() == 1
-    assert RefusalCount.objects.get().count == 8
+    assert RejectionCount.objects.get().count == 8
 
 
 def test_concurrent_entries_in_several_teams_do_not_deadlock(

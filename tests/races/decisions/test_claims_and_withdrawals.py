@@ -7,16 +7,16 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions.decisions import claims, decide, withdrawals
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions import claims_and_comments, decide, withdrawals
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
-from inbox.actions.runs import retries, scheduled_resume
-from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs import resume, retries
+from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Claim, Decision, Run
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.errors import (
     AlreadyDecided,
     AlreadyResumed,
@@ -83,7 +83,7 @@ def test_without_the_lock_the_constraint_prevents_two_claims(
     committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     (interrupt,) = ask(committed_world)
-    meeting = meet_at(monkeypatch, claims, "check_open")
+    meeting = meet_at(monkeypatch, claims_and_comments, "check_open")
 
     outcomes = at_once([claim(interrupt, race_bob), claim(interrupt, erin)])
 
@@ -122,7 +122,7 @@ def test_without_the_lock_a_claim_is_left_on_what_is_closed(
 ):
     (interrupt,) = ask(committed_world)
     meeting = Meeting(2)
-    for module, name in ((claims, "check_open"), (decide, "check_not_claimed")):
+    for module, name in ((claims_and_comments, "check_open"), (decide, "check_not_claimed")):
         original = getattr(module, name)
 
         def check_and_meet(*arguments, original=original, **options):
@@ -273,7 +273,7 @@ def test_four_sweepers_queue_a_resume_that_is_due_once(due):
 
 def test_without_the_lock_the_constraint_prevents_two_resumes(due, monkeypatch, without_the_lock):
     interrupt = due(resume_at=database_now())
-    meeting = meet_at(monkeypatch, scheduled_resume, "queue_resume")
+    meeting = meet_at(monkeypatch, resume, "queue_resume")
 
     outcomes = at_once([partial(resume_if_due, run_id=interrupt.run_id)] * 2)
 

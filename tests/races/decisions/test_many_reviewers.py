@@ -50,7 +50,7 @@ def test_one_of_fifty_reviewers_wins_and_the_others_are_told_who(committed_world
         entries = AuditEntry.objects.filter(interrupt=interrupt).select_related("payload")
         by_action = {action: [] for action in ("interrupt.resolved", "interrupt.refused")}
         for entry in entries.exclude(action="interrupt.opened"):
-            by_action[entry.action].append(entry.told["actor"])
+            by_action[entry.action].append(entry.content["actor"])
         assert by_action["interrupt.resolved"] == [winner.actor_label]
         assert len(set(by_action["interrupt.refused"])) == REVIEWERS - 1
         assert Run.objects.filter(resumes=run).count() == 1

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
-from inbox.actions.people import installation_admins
-from inbox.actions.people.installation_admins import set_active
+from inbox.actions.people import accounts
+from inbox.actions.people.accounts import set_active
 from inbox.models import AuditEntry, User
-from inbox.models.sessions import SessionStore
+from inbox.models.people.sessions import SessionStore
 from inbox.queries.people.api_keys import actor_of_superuser
 from tests.support.races.concurrently import at_once, failures, rounds
 
@@ -25,8 +25,8 @@ def test_of_superusers_who_switch_each_other_off_one_stays(committed_world, numb
     left = User.objects.filter(is_superuser=True, is_active=True).count()
     assert left >= 1
     assert {type(one) for one in failures(outcomes)} <= {
-        installation_admins.errors.Forbidden,
-        installation_admins.errors.LastAdmin,
+        accounts.errors.Forbidden,
+        accounts.errors.LastAdmin,
     }
     # They belong to no team: all of their entries are one chain, without gaps.
     entries = AuditEntry.objects.filter(action="person.deactivated").order_by("seq")

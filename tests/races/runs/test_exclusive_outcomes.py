@@ -10,7 +10,7 @@ from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.errors import InterruptExpired, RunEnded
 from tests.support import steps
 from tests.support.races.concurrently import at_once, failures, rounds

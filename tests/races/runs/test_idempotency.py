@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 
 from inbox.actions import idempotency
-from inbox.actions.decisions import comments
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions import claims_and_comments
+from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.actions.idempotency import IdempotencyKey
 from inbox.actions.people.api_keys import make_key
 from inbox.models import ApiKey, Comment
@@ -71,10 +71,10 @@ def test_who_waited_for_a_request_that_came_to_nothing_makes_it(committed_world,
 
 
 def test_without_the_record_the_same_request_makes_several(committed_world, race_bob, monkeypatch):
-    monkeypatch.setattr(comments, "existing_result", lambda *_, **__: None)
+    monkeypatch.setattr(claims_and_comments, "existing_result", lambda *_, **__: None)
     (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
 
     at_once([partial(comment, interrupt, race_bob)] * 8)
 
     assert Comment.objects.count() == 8
-    assert idempotency.Order.objects.count() == 0
+    assert idempotency.IdempotencyRecord.objects.count() == 0

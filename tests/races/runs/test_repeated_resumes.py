@@ -8,7 +8,6 @@ from agents.demo_agent import execution_counter
 from inbox import engine
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
-from inbox.rules.decisions.gate import Entrance
 from tests.support import steps
 from tests.support.races.concurrently import (
     Meeting,
@@ -69,16 +68,13 @@ def test_without_the_lock_only_the_constraints_are_left(
         return fresh
 
     monkeypatch.setattr(start_run, "check_resume", check_and_meet)
-    # Underneath `start_run`, which tries once more after an IntegrityError.
     send = partial(
-        start_run._start_or_resume,
-        committed_world.agent,
-        steps.request(
+        start_run.start_run,
+        agent=committed_world.agent,
+        request=steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
         ),
-        race_bob,
-        Entrance.AGUI_HTTP,
-        "",
+        actor=race_bob,
     )
 
     outcomes = at_once([send] * 2)

@@ -2,16 +2,8 @@
 
 import httpx
 
-from agents.adapters.framework_run import FrameworkRun
-
 client = httpx.AsyncClient(trust_env=False)
 
 
-async def run(url, run_input, ctx):
-    bridge = FrameworkRun(run_input, ctx)
-
-    async def ask():
-        bridge.append_text((await client.get(url)).text)
-
-    async for event in bridge.run(ask()):
-        yield event
+async def converse(url, framework_run):
+    framework_run.append_text((await client.get(url)).text)

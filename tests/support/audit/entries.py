@@ -24,4 +24,4 @@ def audited(prefix: str) -> list[tuple[str, dict[str, Any]]]:
     from inbox.models import AuditEntry
 
     found = AuditEntry.objects.filter(action__startswith=prefix).order_by("pk")
-    return [(entry.action, entry.told["detail"]) for entry in found]
+    return [(entry.action, entry.content["detail"]) for entry in found]

@@ -1,4 +1,4 @@
-"""An audit log as a team leaves it in a day, and what an auditor holds of it outside."""
+"""An audit trail as a team leaves it in a day, and what an auditor holds of it outside."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -37,7 +37,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
     from inbox import transparency_log
     from inbox.actions.audit.erasure import erase_thread
-    from inbox.actions.decisions.claims import claim_interrupt
+    from inbox.actions.decisions.claims_and_comments import claim_interrupt
     from inbox.rules.errors import RequestRejected
     from inbox.rules.people.access import SEED
 

@@ -1,5 +1,5 @@
 """
-What somebody with write access to the database may do to an audit log: sixteen classes.
+What somebody with write access to the database may do to an audit trail: sixteen classes.
 
 Each function changes rows at random, in the order of a random number generator, as well as it can
 be done without the signing key. The triggers have to be away.

@@ -1,6 +1,5 @@
 """Check pages with axe-core and for horizontal scrolling."""
 
-import os
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -8,13 +7,13 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.support.browser.site import Site
+from tests.support.environment import IS_FULL
 
 Show = Callable[[Site, Page], None]
 
 WIDTHS = (320, 390, 1024, 1440)
-#: `make test-release` runs axe-core at every width and in both themes; `make test` runs every rule
-#: on the narrowest light page, and the colour rules on the widest dark one.
-IS_FULL = bool(os.environ.get("SIGNOFF_TEST_FULL"))
+#: `make test-release` runs axe-core at every width and in both themes; `make test-all` runs every
+#: rule on the narrowest light page, and the colour rules on the widest dark one.
 QUICK = ((WIDTHS[0], "light"), (WIDTHS[-1], "dark"))
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 #: The rules whose verdict depends on colours: all that a theme can change.

@@ -64,7 +64,7 @@ async def _ask(context: StepContext, *, play: dict[str, Any]) -> AsyncIterator[A
             message=ask["message"],
             response_schema=ask.get("schema"),
             metadata=ask.get("metadata"),
-            expires_at=context.expires_at(timedelta(minutes=ask.get("minutes", 240))),
+            expires_in=timedelta(minutes=ask.get("minutes", 240)),
             **about,
         )
 

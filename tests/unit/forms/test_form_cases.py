@@ -5,7 +5,8 @@ import json
 import pytest
 
 from agents.agui import strict_json
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schemas import check_schema
 from tests.support.forms.cases import CASES, REFUSED, USABLE

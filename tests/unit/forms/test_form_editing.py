@@ -1,6 +1,7 @@
 """Buttons, edits and errors of a form."""
 
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from tests.support.forms.form_page import open_page
 
 ORDER = {

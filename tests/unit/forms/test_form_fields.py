@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from django.http import QueryDict
 
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from tests.support.forms.form_page import open_page, render
 
 

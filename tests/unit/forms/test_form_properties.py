@@ -7,13 +7,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agents.agui import strict_json
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from tests.support.forms.form_page import open_page
 from tests.support.forms.strategies import SCHEMAS, TEXTS, asked
-from tests.support.properties.json_values import quick
+from tests.support.properties.json_values import generated
 
 NASTY = [
     *["0", "1,0", "99999999", "off", "null", "json", "{", "1e999", "9" * 400, "1.10", "-", "[]"],
@@ -35,7 +36,7 @@ def is_fixed(form):
     return form.root.kind == "fixed"
 
 
-@quick(400)
+@generated(400)
 @given(asked())
 def test_untouched_is_sent_exactly_as_the_agent_wrote_it(pair):
     schema, value = pair
@@ -48,7 +49,7 @@ def test_untouched_is_sent_exactly_as_the_agent_wrote_it(pair):
     assert canonical_json(reading.value) == canonical_json(value)
 
 
-@quick(200)
+@generated(200)
 @given(SCHEMAS)
 def test_an_unanswered_form_invents_nothing(schema):
     assume(accepted(schema))
@@ -59,7 +60,7 @@ def test_an_unanswered_form_invents_nothing(schema):
     assert reading.value is ABSENT or is_fixed(form)
 
 
-@quick(200)
+@generated(200)
 @given(asked(), st.booleans(), st.lists(st.integers(0, 99), max_size=5))
 def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, presses):
     schema, value = pair[0], pair[1] if is_there else ABSENT
@@ -79,7 +80,7 @@ def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, press
         canonical_json(reading.value)
 
 
-@quick(150)
+@generated(150)
 @given(asked(), st.data())
 def test_a_field_that_did_not_arrive_is_an_error(pair, data):
     schema, value = pair
@@ -95,7 +96,7 @@ def test_a_field_that_did_not_arrive_is_an_error(pair, data):
     assert any("submitted" in problem.message for problem in reading.problems)
 
 
-@quick(200)
+@generated(200)
 @given(asked(), st.booleans(), st.data())
 def test_whatever_is_posted_is_read_or_refused(pair, is_there, data):
     schema, value = pair[0], pair[1] if is_there else ABSENT

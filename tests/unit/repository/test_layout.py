@@ -15,7 +15,6 @@ LARGE_FOLDERS = {
     "agents/sdk": 18,
     "inbox/api/base": 19,
     "inbox/management/commands": 17,  # Django looks for commands in this folder only
-    "inbox/models": 23,
     "inbox/platform": 17,
     "inbox/web/decisions": 17,
 }

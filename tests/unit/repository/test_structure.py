@@ -3,9 +3,16 @@
 import ast
 from pathlib import Path
 
-INBOX = Path(__file__).parents[3] / "inbox"
+ROOT = Path(__file__).parents[3]
+INBOX = ROOT / "inbox"
 LOCKS = INBOX / "models" / "locks.py"
 MOVES = INBOX / "models" / "moves.py"
+CLOCKS = (INBOX / "platform" / "clock.py", ROOT / "agents" / "sdk" / "expiry.py")
+WALL_CLOCK = {
+    *("timezone.now", "timezone.localdate", "timezone.localtime", "datetime.now"),
+    *("datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"),
+    *("time.localtime", "time.gmtime"),
+}
 
 
 def test_row_and_advisory_locks_are_taken_only_in_models_locks():
@@ -92,3 +99,15 @@ def _annotations(node: ast.AST) -> list[tuple[str, ast.expr | None]]:
         case ast.AnnAssign(target=ast.Name(name), annotation=annotation):
             return [(name, annotation)]
     return []
+
+
+def test_the_wall_clock_is_read_only_in_the_clock_modules():
+    for path in (*INBOX.rglob("*.py"), *(ROOT / "agents").rglob("*.py")):
+        if path not in CLOCKS and "migrations" not in path.parts:
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Attribute):
+                    name = ".".join(ast.unparse(node).split(".")[-2:])
+                    assert name not in WALL_CLOCK, f"{path}:{node.lineno}"
+                elif isinstance(node, ast.ImportFrom) and node.module == "time":
+                    names = {f"time.{alias.name}" for alias in node.names}
+                    assert not names & WALL_CLOCK, f"{path}:{node.lineno}"

@@ -4,7 +4,8 @@ import pytest
 
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import check_answer, check_schema, is_pattern_checked
+from inbox.rules.schema.schema_regex import is_pattern_checked
+from inbox.rules.schema.schemas import check_answer, check_schema
 
 AHEAD = "^(?!admin)[a-z]+$"
 

@@ -31,6 +31,6 @@ def new_entries(admin):
 
     def look():
         found = AuditEntry.objects.filter(pk__gt=first).order_by("pk")
-        return [(one.action, one.told["actor"]) for one in found]
+        return [(one.action, one.content["actor"]) for one in found]
 
     return look

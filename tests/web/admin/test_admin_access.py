@@ -14,7 +14,7 @@ from inbox.models import (
     AuditPayload,
     Comment,
     Endpoint,
-    Run,
+    IdempotencyRecord,
     User,
     WebhookEndpoint,
 )
@@ -40,7 +40,7 @@ GUESSES = (
 def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
     from inbox import transparency_log
-    from inbox.actions.decisions.comments import add_comment
+    from inbox.actions.decisions.claims_and_comments import add_comment
     from inbox.actions.people.api_keys import rotate_key
     from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt
@@ -91,7 +91,7 @@ def secrets():
         (AuditPayload, ("salt",)),
         (Session, ("session_key", "session_data")),
         (UserSession, ("session_key",)),
-        (Run, ("idempotency_key",)),
+        (IdempotencyRecord, ("key_digest",)),
     ):
         for values in model.objects.values_list(*columns):
             found += [value for value in values if value]

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from inbox.actions.audit.erasure import erase_thread
-from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt
 from inbox.models import AuditEntry, ToolCall
 from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls

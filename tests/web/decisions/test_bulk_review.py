@@ -15,7 +15,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.queries.decisions.bulk_reviews import MAX_BULK_INTERRUPTS
 from tests.support.steps import (
     approve,

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.models import Claim
 from tests.support.steps import (
     APPROVE,

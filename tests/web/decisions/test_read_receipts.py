@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from inbox.actions.decisions.read_receipts import record_view
+from inbox.actions.decisions.claims_and_comments import record_view
 from inbox.models import AuditEntry
 from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.integration.decisions.test_decide import ask_twice_about_one_call
@@ -38,7 +38,7 @@ def look(interrupt, actor, view_digest=None):
 
 def sightings(interrupt):
     found = AuditEntry.objects.filter(interrupt=interrupt, action="interrupt.viewed")
-    return [(one.actor_id, one.told["digests"]["view"]) for one in found.order_by("seq")]
+    return [(one.actor_id, one.content["digests"]["view"]) for one in found.order_by("seq")]
 
 
 def test_a_view_is_in_the_trail_once_for_each_person(asked, bob, alice, reads_bob, reads_alice):

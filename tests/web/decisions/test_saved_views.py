@@ -46,7 +46,7 @@ def names(actor):
 
 def audited():
     entries = AuditEntry.objects.filter(action__startswith="view.").order_by("pk")
-    return [(entry.action, entry.told["actor"]) for entry in entries]
+    return [(entry.action, entry.content["actor"]) for entry in entries]
 
 
 # -- keeping and sharing --------------------------------------------------------------------------

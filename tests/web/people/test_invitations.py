@@ -142,7 +142,7 @@ def test_whoever_makes_an_account_is_signed_in_to_it_and_in_the_team(world, link
     assert Membership.objects.get(user__username="nora").role == "reviewer"
     assert "Nora New" in words(client.get("/teams/tests/"))
     signed_in = AuditEntry.objects.filter(action="person.signed_in").last()
-    assert signed_in.told["detail"] == {"method": "password"}
+    assert signed_in.content["detail"] == {"method": "password"}
 
 
 @pytest.mark.parametrize(

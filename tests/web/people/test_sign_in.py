@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import AuditEntry, User
-from inbox.models.sessions import stored_key
+from inbox.models.people.sessions import stored_key
 from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
@@ -48,7 +48,7 @@ def written_down(world):
     rows = AuditEntry.objects.filter(team=world.team, thread=None).order_by("pk")
     about = ("person", "factor", "password", "session", "address")
     return [
-        (row.action, row.told["detail"]) for row in rows if row.action.partition(".")[0] in about
+        (row.action, row.content["detail"]) for row in rows if row.action.partition(".")[0] in about
     ]
 
 
@@ -62,7 +62,7 @@ def test_somebody_without_a_team_is_written_down_where_the_installation_is(world
     Client().post("/login/", {"username": "root", "password": "root-password"})
 
     entry = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="person.signed_in")
-    assert (entry.told["actor"], entry.team_id) == ("root", None)
+    assert (entry.content["actor"], entry.team_id) == ("root", None)
 
 
 @pytest.mark.parametrize("typed", ["bob@example.com", "BOB@example.com", " Bob "])

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from limits import parse
 
-from inbox.actions.people.sign_in_cleanup import delete_stale_rows
+from inbox.actions.people.accounts import delete_stale_rows
 from inbox.config import asgi
 from inbox.web.people import sign_in_limits
 

@@ -101,7 +101,7 @@ def test_a_key_is_made_and_its_token_is_shown_once(reads_ana):
     token, row = token_in(made), ApiKey.objects.get(name="ci")
     assert actor_of_key(token).key_id == row.pk
     assert "no-store" in made.headers["Cache-Control"]
-    assert (row.made_by, (row.expires_at - row.created_at).days) == ("Ana", 90)
+    assert (row.created_by, (row.expires_at - row.created_at).days) == ("Ana", 90)
     for address in (f"/keys/{row.pk}/", "/teams/tests/keys/", "/teams/tests/who/"):
         assert token not in reads_ana.get(address).content.decode()
 
@@ -171,7 +171,7 @@ def test_what_ends_soon_or_was_never_used_is_pointed_out(reads_ana, key):
 
 
 def test_a_name_cannot_hide_what_it_is(reads_ana, key):
-    ApiKey.objects.filter(pk=key.pk).update(name="a\u202eb", made_by="<b>x")
+    ApiKey.objects.filter(pk=key.pk).update(name="a\u202eb", created_by="<b>x")
 
     page = reads_ana.get("/teams/tests/keys/").content.decode()
 

@@ -109,6 +109,7 @@ def test_heading_of_an_administrator_names_arguments(more, expected):
         {"": "Pay"},
         {"pay": ""},
         {"pay": " Pay"},
+        {"pay": "\u00a0Pay"},
         {"pay": "Pay\nnow"},
         {"pay": "Pay\u200bnow"},
         {"p=y": "Pay"},
@@ -129,6 +130,25 @@ def test_headings_that_cannot_be_used_are_refused(written):
 
 def test_headings_that_can_be_used_are_taken():
     check_headings({"x" * 200: "x" * 200, "langgraph:refund": "Refund {the amount}: 100 %"})
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2009", "\u3000"])
+def test_heading_may_have_spaces_of_other_kinds_which_become_plain(space):
+    written = {"pay": f"Pay {{amount}}{space}EUR"}
+
+    check_headings(written)
+
+    assert (
+        heading_of(
+            reason="tool_call",
+            message="",
+            is_operators=False,
+            tool="pay",
+            values={"amount": 5},
+            templates=written,
+        )
+        == "Pay 5 EUR"
+    )
 
 
 def test_headings_of_administrators_stand_above_the_words_of_the_agent(

@@ -18,8 +18,7 @@ from django.utils import timezone
 
 from agents.adapters.remote.probe_report import AgentDescription, ProbeReport, ProbeResult
 from inbox.actions.agents.remote_agents import record_test, set_remote_agent
-from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.decisions.saved_views import save_view
 from inbox.actions.people.provisioning import add_member

@@ -107,6 +107,27 @@ async def test_middleware_takes_the_decisions_on_all_of_its_calls(outcome):
     assert agent.resume({agent.interrupt.id: answer}) == [("A1", 10), ("B2", 7)]
 
 
+@pytest.mark.parametrize("outcome", [False, True], ids=["event", "outcome"])
+async def test_interrupts_of_a_review_carry_its_expiry(outcome):
+    expiry = "2126-01-31T12:00:00.000Z"
+    value = {**request("approve", "reject"), "expiresAt": expiry}
+    value["action_requests"].append({"name": "issue_refund", "args": SECOND})
+
+    stage, _ = await asked(asks(value, outcome=outcome), [started(), finished()])
+
+    assert [interrupt.expires_at for interrupt in stage.interrupts] == [expiry, expiry]
+
+
+async def test_interrupts_of_a_review_carry_the_expiry_of_its_interrupt():
+    expiry = "2126-01-31T12:00:00.000Z"
+    events = asks(request("approve", "reject"), outcome=True)
+    events[-1]["outcome"]["interrupts"][0]["expiresAt"] = expiry
+
+    stage, _ = await asked(events, [started(), finished()])
+
+    assert [interrupt.expires_at for interrupt in stage.interrupts] == [expiry]
+
+
 async def test_middleware_takes_a_response_in_the_place_of_a_tool():
     agent = Reviewed(refund_of("A1", 10), allowed=["respond"])
     heard = vendor_servers.call("refund", "refund-A1", {"order": "A1", "amount": 10})

@@ -36,7 +36,7 @@ def test_an_unknown_agent_is_refused_with_the_names_of_the_others():
 def test_an_agent_can_be_registered_under_its_own_name():
     from agents.sdk.scripted import ScriptedAgent
 
-    mine = ScriptedAgent("mine", "Does nothing.", (), lambda _: "", lambda _: [], fixed_clock())
+    mine = ScriptedAgent("mine", "Does nothing.", lambda _: "", lambda _: [], clock=fixed_clock())
 
     registry.register(mine)
 

@@ -16,8 +16,7 @@ from agents.sdk.llm import LlmAgent
 from agents.sdk.models import ScriptedModel
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from inbox.rules.schema.schemas import check_schema
 from tests.support.agents.doubles import Stage
 

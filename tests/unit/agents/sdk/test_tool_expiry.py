@@ -9,8 +9,7 @@ from agents.agui.interrupts import parse_expiry
 from agents.sdk.context import ToolContext
 from agents.sdk.expiry import TEAM_DEFAULT, parse_expires_in
 from agents.sdk.tools import define_interrupt, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 from tests.support.agents.doubles import Stage
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

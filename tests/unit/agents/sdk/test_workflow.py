@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import ConcurrentSteps, WorkflowChanged, WorkflowContext
+from agents.sdk.workflow import ConcurrentSteps, WorkflowChanged, WorkflowContext, workflow
 from tests.support.agents.doubles import Stage, cancelled
 
 APPROVE = {"approved": True}

@@ -1,0 +1,55 @@
+"""API keys."""
+
+from django.db import models
+from django.db.models import Q
+
+from inbox.models.agents.agents import Agent
+from inbox.models.fields import id_field
+from inbox.models.people.teams import Team
+from inbox.rules.people.access import Permission
+from inbox.rules.people.api_keys import permissions_of_key
+
+#: The allowed scopes of an agent's own key, enumerated so that every database can compare them.
+_OF_AN_AGENT = Q(scopes=["read"]) | Q(scopes=["run"]) | Q(scopes=["read", "run"])
+
+
+class ApiKey(models.Model):
+    """
+    A machine's credential; only the sha256 of its token is stored, the prefix is for display.
+
+    Rotation stores the new token in the same row, so references to the key stay valid; the former
+    token works until `former_until`.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="api_keys")
+    agent = models.ForeignKey(
+        Agent,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="keys",
+        help_text="an agent's own key",
+    )
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    former_digest = models.CharField(max_length=64, unique=True, null=True)
+    former_until = models.DateTimeField(null=True)
+    scopes = models.JSONField(help_text="sorted")
+    created_by = models.CharField(max_length=160, blank=True, help_text="as in the audit trail")
+    created_at = models.DateTimeField()
+    rotated_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True, help_text="null: it does not expire")
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True, help_text="accurate to a minute")
+    last_refused_at = models.DateTimeField(null=True, help_text="with an ended token")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(agent=None) | _OF_AN_AGENT, name="keys_of_agents_never_decide"
+            )
+        ]
+
+    def permissions(self) -> frozenset[Permission]:
+        return permissions_of_key(self.scopes, of_agent=self.agent_id is not None)

@@ -1,0 +1,43 @@
+"""Invitations to a team."""
+
+from django.db import models
+from django.db.models import Q
+
+from inbox.models.fields import choices, id_field
+from inbox.models.people.teams import Team
+from inbox.rules.people.access import Role
+from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
+
+
+class Invitation(models.Model):
+    """
+    An invitation to a team; only the sha256 of the link's token is stored.
+
+    A new link replaces the old one in the same row.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
+    email = models.CharField(max_length=MAX_EMAIL_CHARACTERS, help_text="in lower case")
+    role = models.CharField(max_length=10, choices=choices(Role))
+    digest = models.CharField(max_length=64, unique=True)
+    mail = models.CharField(
+        max_length=10,
+        choices=choices(MailState),
+        help_text="none: the link was displayed, so it does not prove the address",
+    )
+    invited_by = models.CharField(max_length=160, help_text="name of the actor in the audit trail")
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(help_text="time of the current link")
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "email"],
+                condition=Q(accepted_at=None, withdrawn_at=None),
+                name="one_open_invitation_per_address",
+            )
+        ]

@@ -1,0 +1,144 @@
+"""Interrupts of runs."""
+
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from inbox.models.agents.agents import Agent
+from inbox.models.fields import choices, id_field, known_states
+from inbox.models.people.teams import Team
+from inbox.models.runs.threads import Run, Thread
+from inbox.models.runs.tool_calls import ToolCall
+from inbox.rules.decisions.bulk import BulkCandidate
+from inbox.rules.decisions.consent import VIEW_VERSION, current_view_digest
+from inbox.rules.runs.states import InterruptStatus
+
+#: `due_at` of interrupts without an expiry: a column without nulls uses its index on every vendor.
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+_OPEN = Q(status=InterruptStatus.OPEN)
+
+
+def _first_page(name: str, fields: list[str], condition: Q) -> models.Index:
+    """Return the index that serves one list in its order."""
+    return models.Index(fields=fields, condition=condition, name=name)
+
+
+class Interrupt(models.Model):
+    """
+    An interrupt of a run; only its state changes after creation.
+
+    `body` is the AG-UI Interrupt as JSON text; the other columns serve lists and checks. `team`,
+    `agent` and `tool` are copied from the thread and the call, so that an index serves the first
+    page of a list with any of these filters.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
+    thread = models.ForeignKey(
+        Thread, on_delete=models.PROTECT, related_name="interrupts", db_index=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="interrupts")
+    tool_call = models.ForeignKey(
+        ToolCall, null=True, on_delete=models.PROTECT, related_name="interrupts"
+    )
+    interrupt_id = models.CharField(max_length=200)
+    position = models.IntegerField(help_text="position in the outcome, from 0")
+    reason = models.CharField(max_length=100)
+    tool = models.CharField(max_length=200, blank=True, help_text="name of the call's tool")
+    similarity_key = models.CharField(max_length=64, blank=True, help_text="equal if similar")
+    search_text = models.TextField(help_text="searched text, casefolded")
+    title = models.CharField(max_length=300, help_text="derived from the call, or set by the team")
+    message = models.CharField(
+        max_length=300, blank=True, default="", help_text="the agent's message, for lists"
+    )
+    args = models.TextField(null=True, help_text="of the call at creation")
+    body = models.TextField()
+    view_digest = models.CharField(max_length=64, help_text="digest of the interrupt as created")
+    view_version = models.PositiveSmallIntegerField(
+        default=VIEW_VERSION, help_text="version of the formula of view_digest"
+    )
+    endpoint_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="of the remote endpoint; blank for local agents",
+    )
+    repeats = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="repeated_by",
+        help_text="an earlier interrupt whose answer could not be used",
+    )
+    status = models.CharField(
+        max_length=10, choices=choices(InterruptStatus), default=InterruptStatus.OPEN
+    )
+    expires_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(help_text="expires_at, or NEVER; orders the pending list")
+    created_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="author of the decision; not meaningful while open",
+    )
+
+    may_decide: bool  #: set by the query of a bulk review: the actor's permission
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id"),
+            known_states("status", InterruptStatus, "interrupt_status_is_known"),
+            models.CheckConstraint(
+                condition=_OPEN & Q(closed_at=None) | ~_OPEN & Q(closed_at__isnull=False),
+                name="closed_interrupt_has_its_time",
+            ),
+        ]
+        indexes = [
+            _first_page("pending_by_expiry", ["team", "due_at", "id"], _OPEN),
+            _first_page("pending_by_time", ["team", "status", "id"], _OPEN),
+            _first_page("pending_of_agent", ["team", "agent", "due_at", "id"], _OPEN),
+            _first_page("pending_of_tool", ["team", "tool", "due_at", "id"], _OPEN),
+            _first_page("pending_of_reason", ["team", "reason", "due_at", "id"], _OPEN),
+            _first_page("pending_by_similarity", ["team", "similarity_key", "due_at", "id"], _OPEN),
+            _first_page("open_by_expiry", ["expires_at"], _OPEN),
+            _first_page("decided_by_time", ["team", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_by_status", ["team", "status", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_agent", ["team", "agent", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_tool", ["team", "tool", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_reason", ["team", "reason", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_by_person", ["team", "decided_by", "closed_at", "id"], ~_OPEN),
+            models.Index(fields=["team", "id"], name="asked_of_a_team"),
+        ]
+
+    def bulk_candidate(self) -> BulkCandidate:
+        call = self.tool_call
+        return BulkCandidate(
+            reason=self.reason,
+            tool=self.tool if call else "",
+            args=self.args,
+            approved_args=call.approved_args if call else None,
+            body=self.body,
+            key=f"{self.pk} {self.view_digest}",
+        )
+
+    @property
+    def shown_digest(self) -> str:
+        """
+        Return the current view digest, which a decision has to send.
+
+        It changes if another interrupt about the same call was answered with edited arguments, or
+        if the agent has moved: a page that was opened before does not display that.
+        """
+        call = self.tool_call
+        is_changed = call is not None and call.approved_args != self.args
+        return current_view_digest(
+            self.view_digest,
+            changed_args=call.approved_args if call is not None and is_changed else None,
+            endpoint=self.endpoint_digest,
+        )

@@ -1,0 +1,35 @@
+"""
+The wall clock: no other module of the inbox reads it.
+
+Durations and timeouts inside one process use `time.monotonic`, which no change of the clock moves.
+"""
+
+from datetime import datetime
+
+from django.db import connection
+from django.utils import timezone
+
+
+def now() -> datetime:
+    """Return this machine's time, for pages, sessions and messages; no decision depends on it."""
+    return timezone.now()
+
+
+def database_now() -> datetime:
+    """Return the current time of the clock that all workers share; it decides every expiry."""
+    return _read_clock()
+
+
+def _read_clock() -> datetime:
+    """
+    Read the clock; tests of time replace this one function.
+
+    Not the transaction's start: `now()` would accept an answer that waited for a lock past its
+    expiry. SQLite runs in this process and has this machine's clock.
+    """
+    if connection.vendor != "postgresql":
+        return now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        (time,) = cursor.fetchone()
+    return time  # type: ignore[no-any-return]
