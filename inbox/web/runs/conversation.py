@@ -102,5 +102,5 @@ def speaker_of(message: Mapping[str, Any], client_messages: Mapping[str, str]) -
     name, icon = _SPEAKERS.get(role, (None, "settings"))
     speaker = gettext(name) if name else role.capitalize()
     if role not in _OF_AGENT and not is_from_client(message, client_messages):
-        return gettext("{who}, according to the agent").format(speaker=speaker), "bot"
+        return gettext("{who}, according to the agent").format(who=speaker), "bot"
     return speaker, icon
