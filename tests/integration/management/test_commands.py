@@ -92,7 +92,7 @@ def test_second_factors_are_reset_with_an_audit_entry(world, client):
 
 
 def test_second_factors_of_nobody_are_not_reset(world):
-    with pytest.raises(CommandError, match="nobody called 'dana'"):
+    with pytest.raises(CommandError, match="No user has the name or e-mail address 'dana'"):
         run("reset_second_factor", "dana")
 
 

@@ -1,11 +1,13 @@
 """Machines whose clocks differ: ids are made there, and must not decide what came last."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import pytest
 
-from inbox.models import Run
+from inbox.actions.idempotency import IdempotencyKey
+from inbox.actions.runs import start_run
 from inbox.queries.runs.latest_run import interrupted_run
 from tests.support import steps
 
@@ -17,10 +19,8 @@ def a_machine_ahead(monkeypatch):
     """Give runs the ids that a machine makes whose clock is a minute ahead, until it is undone."""
     ahead = int((datetime.now(UTC) + timedelta(minutes=1)).timestamp() * 1000)
 
-    def made_there():
-        return UUID(int=ahead << 80 | 0x7 << 76 | 0b10 << 62 | 1)
-
-    monkeypatch.setattr(Run._meta.get_field("id"), "_get_default", made_there)
+    run_id = UUID(int=ahead << 80 | 0x7 << 76 | 0b10 << 62 | 1)
+    monkeypatch.setattr(start_run, "IdempotencyKey", partial(IdempotencyKey, result_id=run_id))
     return monkeypatch
 
 

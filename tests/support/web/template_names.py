@@ -10,7 +10,18 @@ from django.template.base import Variable, VariableDoesNotExist
 #: Variables that pages set only when they need them, and parameters of included templates.
 OPTIONAL = {
     *("also", "call", "class", "code", "complete", "email", "field", "first", "heading", "help"),
-    *("is_all_seen", "is_similar", "kind", "link", "list_selects", "more", "most", "next", "note"),
+    *(
+        "is_all_seen",
+        "is_similar",
+        "kind",
+        "link",
+        "list_selects",
+        "messages",
+        "more",
+        "most",
+        "next",
+        "note",
+    ),
     *("nothing", "notice", "optional", "options", "page", "primary", "problem", "shareable_teams"),
     *("thread", "type"),
 }

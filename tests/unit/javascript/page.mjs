@@ -39,7 +39,7 @@ export class Element {
   }
 }
 
-const words = {
+const messages = {
   now: "now",
   justNow: "just now",
   left: "{time} left",
@@ -53,7 +53,7 @@ const words = {
   notThere: "Not found.",
   broken: "Something went wrong.",
 };
-const main = new Element({ dataset: { words: JSON.stringify(words) } });
+const main = new Element({ dataset: { messages: JSON.stringify(messages) } });
 
 globalThis.document = {
   cookie: "theme=dark; csrftoken=a-token",
