@@ -1,7 +1,5 @@
 """Authentication: an API key as a bearer token, or the session of a person."""
 
-from typing import Any
-
 from django.contrib.auth.middleware import get_user
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
@@ -62,7 +60,7 @@ def _actor_of(request: HttpRequest) -> Actor:
         return actor
     if not hasattr(request, "session"):
         _SESSIONS.process_request(request)
-    user: Any = get_user(request)
+    user = get_user(request)
     if not user.is_authenticated:
         raise Unauthenticated(_HELP)
     if request.method not in ("GET", "HEAD", "OPTIONS"):

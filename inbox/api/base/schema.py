@@ -49,7 +49,7 @@ class Schema(BaseModel):
         return self.model_dump(exclude_unset=True)
 
     @classmethod
-    def represent(cls, row: Any, /, **values: Any) -> dict[str, Any]:
+    def represent(cls, row: object, /, **values: Any) -> dict[str, Any]:
         """
         Return the JSON of a row: its attributes, except for fields that are in `values`.
 
@@ -84,9 +84,9 @@ def source(path: str) -> Any:
     return Field(validation_alias=path)
 
 
-def _value(row: Any, name: str, field: FieldInfo) -> Any:
+def _value(row: object, name: str, field: FieldInfo) -> Any:
     """Return a nested attribute, or None if an object on its path is None."""
-    value = row
+    value: Any = row
     for attribute in str(field.validation_alias or name).split("."):
         if value is None:
             return None

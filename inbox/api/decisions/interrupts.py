@@ -1,6 +1,7 @@
 """REST: interrupts: list and read them."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -202,8 +203,8 @@ def _args(row: "models.Interrupt") -> Any:
     return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 
 
-def _masked(args: Any, interrupt: Any, secrets: Secrets) -> list[dict[str, str]]:
+def _masked(args: Any, body: Mapping[str, Any], secrets: Secrets) -> list[dict[str, str]]:
     hidden = {("args", *path): by for path, by in secrets.hidden_by(args).items()}
-    metadata = NAMES.hidden_by(interrupt.get("metadata"))
+    metadata = NAMES.hidden_by(body.get("metadata"))
     hidden |= {("interrupt", "metadata", *path): by for path, by in metadata.items()}
     return [{"pointer": pointer(path), "hidden_by": by.value} for path, by in hidden.items()]

@@ -1,10 +1,12 @@
 """The rows of tool calls and audit entries."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.urls import reverse
@@ -18,6 +20,9 @@ from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.runs.activity import ActivityLine, activity_lines
+
+if TYPE_CHECKING:
+    from inbox.models import AuditEntry, ToolCall
 
 VERDICTS = {
     ToolCallOutcome.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
@@ -90,7 +95,7 @@ class EntryRow:
     interrupt_id: Any
 
 
-def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
+def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRow:
     decisions = [row for interrupt in interrupts for row in interrupt.standing]
     theirs = [row for row in decisions if row.ident[:64] == call.decided_by] or decisions
     decision = theirs[-1] if theirs and call.verdict else None
@@ -139,7 +144,7 @@ def entry_rows(
     ]
 
 
-def written(entry: Any) -> StoredEntry:
+def written(entry: AuditEntry) -> StoredEntry:
     """Return an entry as input for `trail_consistency`."""
     payload = getattr(entry, "payload", None)
     return StoredEntry(
@@ -167,7 +172,7 @@ def span(took: timedelta) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
-def _times(call: Any, decided_at: datetime | None) -> list[tuple[str, str]]:
+def _times(call: ToolCall, decided_at: datetime | None) -> list[tuple[str, str]]:
     periods = [
         (gettext("until decided"), call.proposed_at, decided_at),
         (gettext("until started"), decided_at or call.proposed_at, call.started_at),
@@ -176,7 +181,7 @@ def _times(call: Any, decided_at: datetime | None) -> list[tuple[str, str]]:
     return [(name, span(end - begun)) for name, begun, end in periods if begun and end]
 
 
-def _changed(call: Any) -> list[str]:
+def _changed(call: ToolCall) -> list[str]:
     if call.edited_args is None:
         return []
     before, after = json.loads(call.args), json.loads(call.edited_args)
@@ -192,7 +197,7 @@ def _text(value: dict[str, Any], name: str) -> str:
 
 
 def _entry_row(
-    entry: Any, line: ActivityLine, interrupt_bodies: Mapping[UUID, Sequence[str]]
+    entry: AuditEntry, line: ActivityLine, interrupt_bodies: Mapping[UUID, Sequence[str]]
 ) -> EntryRow:
     record, body = written(entry), read_body(entry.body)
     method = str(body.get("actor", {}).get("method", ""))

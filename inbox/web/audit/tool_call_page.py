@@ -1,9 +1,11 @@
 """The audit pages of one tool call and of a thread's history."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -28,6 +30,9 @@ from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.masks import MaskedSet, masked_sets_of
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
+
+if TYPE_CHECKING:
+    from inbox.models import ToolCall
 from inbox.web.decisions.change_views import ChangeView, change_views
 
 _ENTRIES = 100
@@ -103,7 +108,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
 
 
 def _sets(
-    row: Any,
+    row: ToolCall,
     details: tool_calls.ToolCallDetail,
     secrets: Secrets,
     masked_sets: Mapping[str, MaskedSet],
