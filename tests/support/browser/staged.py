@@ -80,7 +80,7 @@ def _steps(script: str) -> Sequence[Step]:
 def register() -> None:
     tools = [*map(_tool, _NAMES), charge_card]
     for name, description in AGENTS.items():
-        registry.register(ScriptedAgent(name, description, tools, _choose, _steps))
+        registry.register(ScriptedAgent(name, description, _choose, _steps, tools=tools))
 
 
 def main() -> None:
