@@ -1,5 +1,6 @@
 """The first snippets a newcomer copies work as they are printed."""
 
+import json
 import os
 import re
 import subprocess
@@ -62,7 +63,10 @@ def test_the_curl_line_starts_a_run_that_waits_in_the_inbox(product):
         check=False,
     )
 
-    assert '"status":"queued"' in done.stdout, done.stderr
+    run = json.loads(done.stdout)
+    headers = {"Authorization": f"Bearer {key}"}
+    address = f"{product.url}/api/runs/{run['id']}?wait=30"
+    assert httpx.get(address, headers=headers, timeout=60).json()["status"] == "interrupted"
     titles = [item["title"] for item in interrupts(product, key)]
     assert any("dana@example.com" in title for title in titles)
 
