@@ -216,10 +216,10 @@ def insert_if_absent(row: models.Model) -> bool:
     Waits for a concurrent transaction that inserts the same row. Not for ids of the database.
     """
     database = connections[DEFAULT_DB_ALIAS]
-    sql, names, _ = _insert_sql(database, type(row), 1, ())
+    sql, names, _ = _insert_sql(database, type(row), 1, None)
     values = [getattr(row, name) for name in names]
     with database.cursor() as cursor:
-        cursor.execute(f"{sql} ON CONFLICT DO NOTHING", _driver_values(values, database))
+        cursor.execute(sql, _driver_values(values, database))
         return bool(cursor.rowcount)
 
 
@@ -231,10 +231,7 @@ def _insert(
     model: type[models.Model], rows: Sequence[Mapping[str, Any]], update: tuple[str, ...]
 ) -> list[Any]:
     database = connections[DEFAULT_DB_ALIAS]
-    key = (database.vendor, model, len(rows), update)
-    if key not in _INSERTS:
-        _INSERTS[key] = _insert_sql(database, model, len(rows), update)
-    sql, names, makes_ids = _INSERTS[key]
+    sql, names, makes_ids = _insert_sql(database, model, len(rows), update)
     values = [row.get(name) for row in rows for name in names]
     with database.cursor() as cursor:
         cursor.execute(sql, _driver_values(values, database))
@@ -242,7 +239,27 @@ def _insert(
 
 
 def _insert_sql(
-    database: BaseDatabaseWrapper, model: type[models.Model], number: int, update: Iterable[str]
+    database: BaseDatabaseWrapper,
+    model: type[models.Model],
+    number: int,
+    update: tuple[str, ...] | None,
+) -> tuple[str, list[str], bool]:
+    """
+    Return the statement, the attributes of its columns, and whether it returns new ids.
+
+    Rows that exist get the `update` fields; with None they stay as they are.
+    """
+    key = (database.vendor, model, number, update)
+    if key not in _INSERTS:
+        _INSERTS[key] = _compile_insert(database, model, number, update)
+    return _INSERTS[key]
+
+
+def _compile_insert(
+    database: BaseDatabaseWrapper,
+    model: type[models.Model],
+    number: int,
+    update: tuple[str, ...] | None,
 ) -> tuple[str, list[str], bool]:
     name = database.ops.quote_name
     pk: Any = model._meta.pk
@@ -253,9 +270,11 @@ def _insert_sql(
     columns = ", ".join(name(str(field.column)) for field in fields)
     returning = f" RETURNING {name(pk.column)}" if makes_ids else ""
     table = name(model._meta.db_table)
-    changed = [name(str(field.column)) for field in fields if field.name in update]
-    setting = ", ".join(f"{column} = EXCLUDED.{column}" for column in changed)
-    conflict = f" ON CONFLICT ({name(pk.column)}) DO UPDATE SET {setting}" if changed else ""
+    conflict = " ON CONFLICT DO NOTHING" if update is None else ""
+    if update:
+        changed = [name(str(field.column)) for field in fields if field.name in update]
+        setting = ", ".join(f"{column} = EXCLUDED.{column}" for column in changed)
+        conflict = f" ON CONFLICT ({name(pk.column)}) DO UPDATE SET {setting}"
     values = ", ".join([row] * number)
     sql = f"INSERT INTO {table} ({columns}) VALUES {values}{conflict}{returning}"
     return sql, [field.attname for field in fields], makes_ids

@@ -18,7 +18,7 @@ from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
 from inbox.models.locks import lock_thread
-from inbox.models.statements import Select
+from inbox.models.statements import Select, insert_if_absent
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import (
@@ -269,7 +269,7 @@ def _lock_or_create_thread(
         updated_at=now,
     )
     # A concurrent request may create the thread first; then its row is used.
-    Thread.objects.bulk_create([thread], ignore_conflicts=True)
+    insert_if_absent(thread)
     return lock_thread(with_conversation=with_conversation, **address)
 
 
