@@ -165,11 +165,12 @@ class Hub:
         and of keys that are not valid any more.
         """
         followers = [(item, item.reader) for item in self._followers if item.reader is not None]
-        allowed = await in_db_thread(still_allowed, [reader for _, reader in followers])
-        for (follower, _), is_allowed in zip(followers, allowed, strict=True):
-            if not is_allowed:
-                follower.is_allowed = False
-                follower.tail.wake_followers()
+        if followers:
+            allowed = await in_db_thread(still_allowed, [reader for _, reader in followers])
+            for (follower, _), is_allowed in zip(followers, allowed, strict=True):
+                if not is_allowed:
+                    follower.is_allowed = False
+                    follower.tail.wake_followers()
         subscriptions = list(self.subscriptions.values())
         if not subscriptions:
             return
