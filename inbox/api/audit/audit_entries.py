@@ -218,11 +218,11 @@ def _represent(
 ) -> dict[str, Any]:
     """Return an entry, masked if there are `bodies`; erased names and texts are null."""
     is_kept = hasattr(entry, "payload")
-    told = entry.content
-    detail = told["detail"]
+    content = entry.content
+    detail = content["detail"]
     if bodies is not None:
         detail = masked_detail(detail, *bodies_of_entry(entry, bodies))
-    actor = {"kind": entry.actor_kind, "id": entry.actor_id, "name": told["actor"]}
+    actor = {"kind": entry.actor_kind, "id": entry.actor_id, "name": content["actor"]}
     return model.represent(
         entry,
         actor=actor if is_kept else {**actor, "name": None},
