@@ -38,7 +38,7 @@ from inbox.feed import EventRow, follow_run
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
-from inbox.queries.people.access import TeamReader
+from inbox.queries.people.live_access import TeamReader
 from inbox.queries.runs import threads
 from inbox.queries.runs.delivered_interrupts import DeliveredInterrupt, interrupts_of_run
 from inbox.rules.decisions.gate import Entrance

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from inbox.feed.hubs import hub
 from inbox.feed.tails import EventRow
-from inbox.queries.people.access import TeamReader
+from inbox.queries.people.live_access import TeamReader
 
 #: A follower gets an empty chunk after this time without events.
 IDLE_SECONDS = 15.0

@@ -15,8 +15,7 @@ from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import Tail
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import TeamReader, still_allowed
-from inbox.queries.people.live_access import live_access_of
+from inbox.queries.people.live_access import LiveAccess, TeamReader, live_access_of
 from inbox.queries.runs.events import latest_seqs
 from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, channel_layer
 
@@ -165,18 +164,17 @@ class Hub:
         and of keys that are not valid any more.
         """
         followers = [(item, item.reader) for item in self._followers if item.reader is not None]
-        if followers:
-            allowed = await in_db_thread(still_allowed, [reader for _, reader in followers])
-            for (follower, _), is_allowed in zip(followers, allowed, strict=True):
-                if not is_allowed:
-                    follower.is_allowed = False
-                    follower.tail.wake_followers()
         subscriptions = list(self.subscriptions.values())
-        if not subscriptions:
+        actors = [reader.actor for _, reader in followers]
+        actors += [subscription.actor for subscription in subscriptions]
+        if not actors:
             return
-        readers = [subscription.reader for subscription in subscriptions]
-        accesses = await in_db_thread(live_access_of, readers)
-        for subscription, access in zip(subscriptions, accesses, strict=True):
+        accesses = await in_db_thread(live_access_of, actors)
+        for (follower, reader), access in zip(followers, accesses, strict=False):
+            if not _may_follow(reader, access):
+                follower.is_allowed = False
+                follower.tail.wake_followers()
+        for subscription, access in zip(subscriptions, accesses[len(followers) :], strict=True):
             if access is None or subscription.access.reads - access.reads:
                 subscription.end()
             else:
@@ -219,6 +217,13 @@ class Hub:
             await asyncio.wait_for(channel_layer().group_send(PRESENCE_GROUP, message), timeout=2)
         except Exception as error:  # the next announcement repeats it
             log.warning("presence not sent", error=type(error).__name__)
+
+
+def _may_follow(reader: TeamReader, access: LiveAccess | None) -> bool:
+    if access is None:
+        return False
+    # The team of a key cannot change; a key without the scope `read` follows the runs it starts.
+    return reader.actor.key_id is not None or str(reader.team_id) in access.reads
 
 
 def _create_task(coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":

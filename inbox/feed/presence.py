@@ -63,7 +63,7 @@ class Presence:
             by_interrupt.setdefault(page.interrupt, []).append(page)
         online: dict[frozenset[str], int] = {}
         for subscription in subscriptions:
-            user_id = subscription.reader.actor.user_id
+            user_id = subscription.actor.user_id
             if user_id is None:
                 continue
             reads = subscription.access.reads
@@ -88,7 +88,7 @@ def announcements(subscriptions: Iterable[Subscription]) -> list[dict[str, Any]]
     people = [
         _announcement(subscription)
         for subscription in subscriptions
-        if subscription.reader.actor.user_id is not None
+        if subscription.actor.user_id is not None
     ]
     return [
         {"type": "presence.here", "people": people[start : start + _PAGES_PER_MESSAGE]}
@@ -99,8 +99,8 @@ def announcements(subscriptions: Iterable[Subscription]) -> list[dict[str, Any]]
 def _announcement(subscription: Subscription) -> dict[str, Any]:
     return {
         "page": subscription.key,
-        "user": subscription.reader.actor.user_id,
-        "name": subscription.reader.actor.label,
+        "user": subscription.actor.user_id,
+        "name": subscription.actor.label,
         "reads": sorted(subscription.access.reads),
         "decides": sorted(subscription.access.decides),
         "interrupt": subscription.viewed_interrupt,

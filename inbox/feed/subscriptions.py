@@ -4,7 +4,8 @@ import asyncio
 from typing import Any
 from uuid import uuid4
 
-from inbox.queries.people.live_access import ConnectedActor, LiveAccess
+from inbox.queries.people.live_access import LiveAccess
+from inbox.rules.people.access import Actor
 
 _MAX_PENDING = 100
 
@@ -17,10 +18,10 @@ class Subscription:
     """
 
     def __init__(
-        self, reader: ConnectedActor, access: LiveAccess, viewed_interrupt: str | None = None
+        self, actor: Actor, access: LiveAccess, viewed_interrupt: str | None = None
     ) -> None:
         self.key = uuid4().hex
-        self.reader = reader
+        self.actor = actor
         self.access = access
         self.viewed_interrupt = viewed_interrupt
         self._is_ready_pending = False

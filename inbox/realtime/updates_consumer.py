@@ -14,8 +14,7 @@ from agents.agui import strict_json
 from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
-from inbox.queries.people.access import TeamReader
-from inbox.queries.people.live_access import ConnectedActor, live_access_of
+from inbox.queries.people.live_access import TeamReader, live_access_of
 from inbox.queries.runs.threads import thread_for
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
@@ -63,9 +62,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return
-        reader = ConnectedActor(actor, actor.session_key)
         try:
-            subscription, thread = await in_db_thread(self._load, reader, self._query_ids())
+            subscription, thread = await in_db_thread(self._load, actor, self._query_ids())
         except RequestRejected:
             await self.close(CLOSE_NOT_FOUND)
             return
@@ -100,15 +98,15 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         await set_viewed_interrupt(self._subscription, viewed)
 
     def _load(
-        self, reader: ConnectedActor, ids: dict[str, UUID]
+        self, actor: Actor, ids: dict[str, UUID]
     ) -> tuple[Subscription | None, "models.Thread | None"]:
         """Return the subscription, None if the session has ended, and the thread to follow."""
-        (access,) = live_access_of([reader])
+        (access,) = live_access_of([actor])
         if access is None:
             return None, None
-        thread = thread_for(reader.actor, ids["thread"]) if "thread" in ids else None
-        viewed = _viewed_interrupt(reader.actor, ids.get("interrupt"))
-        return Subscription(reader, access, viewed), thread
+        thread = thread_for(actor, ids["thread"]) if "thread" in ids else None
+        viewed = _viewed_interrupt(actor, ids.get("interrupt"))
+        return Subscription(actor, access, viewed), thread
 
     def _query_ids(self) -> dict[str, UUID]:
         """Return the ids in the query string; values that are not ids are ignored."""

@@ -21,7 +21,7 @@ from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import TeamReader
+from inbox.queries.people.live_access import TeamReader
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
 from inbox.rules import errors

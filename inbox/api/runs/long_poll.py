@@ -15,7 +15,7 @@ from inbox.api.base.request_ids import Receive, Send
 from inbox.api.runs.streaming_app import read_body, until_disconnected
 from inbox.feed import follow_run
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import TeamReader
+from inbox.queries.people.live_access import TeamReader
 from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, RequestRejected
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES

@@ -1,16 +1,15 @@
 """Permissions of an actor in teams, and the rows that these permissions cover."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from inbox.models import ApiKey, Membership, Team, User
 from inbox.models.statements import Select
-from inbox.queries.people.api_key_tokens import is_token_valid, valid_token_digests
+from inbox.queries.people.api_key_tokens import is_token_valid
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import (
@@ -46,40 +45,6 @@ def permissions_in(
         user_id=actor.user_id, team_id=team_id, user__is_active=True
     ).first()
     return ROLE_PERMISSIONS[Role(membership.role)] if membership else frozenset()
-
-
-class TeamReader(NamedTuple):
-    """An actor that follows something of a team."""
-
-    actor: Actor
-    team_id: UUID
-
-
-def still_allowed(readers: Sequence[TeamReader]) -> list[bool]:
-    """
-    Return for each reader whether its token or session is still valid and the team still visible.
-
-    At most five queries, however many readers there are.
-    """
-    actors = [reader.actor for reader in readers]
-    sessions = live_sessions({actor.session_key for actor in actors if actor.session_key})
-    tokens = valid_token_digests({actor.token_digest for actor in actors if actor.key_id})
-    user_ids = {actor.user_id for actor in actors if actor.user_id and not actor.key_id}
-    memberships = Membership.objects.filter(user__in=user_ids, user__is_active=True)
-    teams = set(memberships.values_list("user_id", "team_id")) if user_ids else set()
-    admin_ids = {actor.user_id for actor in actors if actor.user_id and actor.runs_installation}
-    superusers = User.objects.filter(pk__in=admin_ids, is_superuser=True, is_active=True)
-    admins = set(superusers.values_list("pk", flat=True)) if admin_ids else set()
-
-    def is_allowed(actor: Actor, team_id: UUID) -> bool:
-        if actor.session_key and actor.session_key not in sessions:
-            return False
-        if actor.key_id is not None:
-            return actor.token_digest in tokens
-        is_member = (actor.user_id, team_id) in teams or actor.user_id in admins
-        return is_member or actor.kind is ActorKind.SYSTEM
-
-    return [is_allowed(*reader) for reader in readers]
 
 
 def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
 
 from django.contrib.sessions.models import Session
 
@@ -16,12 +18,11 @@ from inbox.rules.people.access import (
 )
 
 
-@dataclass(frozen=True)
-class ConnectedActor:
-    """An actor with an open connection, and its session; "" for an API key."""
+class TeamReader(NamedTuple):
+    """An actor that follows events of a team's thread."""
 
     actor: Actor
-    session_key: str = ""
+    team_id: UUID
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,21 @@ class LiveAccess:
     decides: frozenset[str] = frozenset()
 
 
-def live_access_of(connected: Sequence[ConnectedActor]) -> list[LiveAccess | None]:
+def live_access_of(actors: Sequence[Actor]) -> list[LiveAccess | None]:
     """
-    Return the access of each connected actor; None if its session or token is no longer valid.
+    Return the access of each actor; None if its session or token is no longer valid.
 
     Four queries, however many connections are open; on PostgreSQL one of them reads the time.
     """
-    actors = [item.actor for item in connected]
-    sessions = live_sessions([item.session_key for item in connected if item.session_key])
+    sessions = live_sessions({actor.session_key for actor in actors if actor.session_key})
     tokens = valid_token_digests({actor.token_digest for actor in actors if actor.key_id})
     by_user = _access_by_user({actor.user_id for actor in actors if actor.user_id})
     accesses: list[LiveAccess | None] = []
-    for item in connected:
-        actor = item.actor
+    for actor in actors:
         if actor.key_id is not None:
             is_valid = actor.token_digest in tokens
             accesses.append(_access_of_key(actor) if is_valid else None)
-        elif actor.user_id is None or item.session_key not in sessions:
+        elif actor.user_id is None or actor.session_key not in sessions:
             accesses.append(None)
         else:
             accesses.append(by_user.get(actor.user_id, LiveAccess()))

@@ -55,9 +55,8 @@ class Actor:
     key_id: UUID | None = None
     team_id: UUID | None = None  #: of a key
     scopes: frozenset[Permission] = field(default_factory=frozenset)  #: of a key
-    method: str = (
-        ""  #: how they signed in, as `signing.sign_in_method` says it; "key" for a machine
-    )
+    #: The sign-in method, as `auth_methods.sign_in_method` returns it; "key" for an API key.
+    method: str = ""
     #: The digest of a user's session key; the session may end at any time.
     session_key: str = field(default="", repr=False)
     agent_id: UUID | None = None  #: the agent to which a key is limited

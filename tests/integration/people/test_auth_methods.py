@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from inbox.queries.people.access import TeamReader, still_allowed
 from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.people.live_access import live_access_of
 from inbox.rules.people.auth_methods import sign_in_method
 
 PASSWORD = {"method": "password", "username": "bob"}
@@ -61,8 +61,9 @@ def test_an_actor_does_not_show_the_secret_of_their_session(world, session):
 
 def test_who_acts_in_a_session_may_stay_until_it_ends(world, session):
     actor = actor_of_user(world.bob, session)
-    assert still_allowed([TeamReader(actor, world.team.pk)]) == [True]
+    (access,) = live_access_of([actor])
+    assert str(world.team.pk) in access.reads
 
     session.delete()
 
-    assert still_allowed([TeamReader(actor, world.team.pk)]) == [False]
+    assert live_access_of([actor]) == [None]

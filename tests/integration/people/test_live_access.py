@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import ApiKey
-from inbox.models.people.sessions import stored_key
-from inbox.queries.people.live_access import ConnectedActor, LiveAccess, live_access_of
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.people.live_access import LiveAccess, live_access_of
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def signed_in(world):
     def sign_in(user):
         client = Client()
         client.force_login(user)
-        return client, ConnectedActor(world.actor(user), stored_key(client.session.session_key))
+        return client, actor_of_user(user, client.session)
 
     return sign_in
 
@@ -25,7 +25,7 @@ def signed_in(world):
 def test_everybody_stands_where_their_roles_put_them(world, signed_in, robot):
     readers = [signed_in(user)[1] for user in (world.alice, world.bob, world.carol)]
 
-    alice, bob, carol, key = live_access_of([*readers, ConnectedActor(robot)])
+    alice, bob, carol, key = live_access_of([*readers, robot])
 
     ours = frozenset({str(world.team.pk)})
     assert alice == LiveAccess(reads=ours, decides=frozenset())
@@ -50,7 +50,7 @@ def test_a_session_that_ran_out_does_not_stand(world, signed_in):
 
 
 def test_a_person_without_a_session_does_not_stand(world, bob):
-    assert live_access_of([ConnectedActor(bob)]) == [None]
+    assert live_access_of([bob]) == [None]
 
 
 def test_who_left_or_is_inactive_stands_nowhere(world, signed_in):
@@ -66,11 +66,11 @@ def test_who_left_or_is_inactive_stands_nowhere(world, signed_in):
 def test_a_revoked_key_does_not_stand(world, robot):
     ApiKey.objects.update(revoked_at=timezone.now())
 
-    assert live_access_of([ConnectedActor(robot)]) == [None]
+    assert live_access_of([robot]) == [None]
 
 
 def test_a_thousand_pages_cost_four_queries(world, signed_in, robot, django_assert_max_num_queries):
-    readers = [signed_in(world.bob)[1], signed_in(world.alice)[1], ConnectedActor(robot)] * 300
+    readers = [signed_in(world.bob)[1], signed_in(world.alice)[1], robot] * 300
 
     with django_assert_max_num_queries(4):
         assert None not in live_access_of(readers)

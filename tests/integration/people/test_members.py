@@ -1,6 +1,7 @@
 """Teams: who makes them, who belongs to them in which role, and who cannot leave."""
 
 import pytest
+from django.test import Client
 
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.members import (
@@ -10,8 +11,8 @@ from inbox.actions.people.members import (
     remove_member,
 )
 from inbox.models import Membership, Team
-from inbox.queries.people.access import TeamReader, still_allowed
-from inbox.queries.people.api_keys import actor_of_key
+from inbox.queries.people.api_keys import actor_of_key, actor_of_user
+from inbox.queries.people.live_access import LiveAccess, live_access_of
 from inbox.queries.people.members import members_of, team_access, teams_with_access
 from inbox.rules.errors import (
     AddressTaken,
@@ -160,10 +161,13 @@ def test_an_administrator_who_cannot_sign_in_counts_for_nobody(world, ana):
 
 
 def test_everybody_may_leave_and_is_a_stranger_then(world, bob):
-    assert still_allowed([TeamReader(bob, world.team.pk)]) == [True]
+    client = Client()
+    client.force_login(world.bob)
+    actor = actor_of_user(world.bob, client.session)
+    assert live_access_of([actor])[0].reads == {str(world.team.pk)}
 
     remove(world, world.bob.pk, bob)
 
-    assert still_allowed([TeamReader(bob, world.team.pk)]) == [False]
+    assert live_access_of([actor]) == [LiveAccess()]
     with pytest.raises(NotFound):
         team_access(bob, "tests")

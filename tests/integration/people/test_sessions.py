@@ -1,5 +1,6 @@
 """Sessions in the database, of which nobody can make a cookie."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from inbox.models.people.sessions import SessionStore, stored_key
 from inbox.queries.people.api_keys import actor_of_user, check_credentials_valid
-from inbox.queries.people.live_access import ConnectedActor, live_access_of
+from inbox.queries.people.live_access import live_access_of
 from inbox.realtime.websocket_auth import _is_own_page
 from inbox.rules.errors import Unauthenticated
 
@@ -160,7 +161,7 @@ def test_page_that_reads_itself_again_and_live_socket_are_no_use(world, browser)
     key = stored_key(cookie_of(browser))
 
     assert browser.get("/account/", headers={"X-Signoff-Refresh": "1"}).status_code == 200
-    (standing,) = live_access_of([ConnectedActor(actor_of_user(world.bob), key)])
+    (standing,) = live_access_of([replace(actor_of_user(world.bob), session_key=key)])
 
     assert standing is not None
     assert seconds_left() <= 60
@@ -179,4 +180,4 @@ def test_idle_session_has_ended_for_pages_and_live_sockets(world, browser):
     Session.objects.update(expire_date=timezone.now())
 
     assert browser.get("/account/").status_code == 302
-    assert live_access_of([ConnectedActor(actor_of_user(world.bob), key)]) == [None]
+    assert live_access_of([replace(actor_of_user(world.bob), session_key=key)]) == [None]

@@ -9,11 +9,15 @@ import pytest
 from inbox.feed import EventRow, follow, follow_run, hubs, tails
 from inbox.feed.hubs import Hub, hub
 from inbox.models import Event
+from inbox.queries.people.live_access import LiveAccess, TeamReader
 from inbox.queries.runs.events import read_events
+from inbox.rules.people.access import Actor, ActorKind
 from tests.support.steps import start
 
 THREAD = uuid4()
-LEAVING, STAYING = "a reader that may not read any more", "a reader that may"
+TEAM = uuid4()
+LEAVING = TeamReader(Actor(ActorKind.HUMAN, label="Alice", user_id=1), TEAM)
+STAYING = TeamReader(Actor(ActorKind.HUMAN, label="Bob", user_id=2), TEAM)
 
 
 class Log:
@@ -293,10 +297,11 @@ async def test_nothing_is_kept_of_a_thread_that_nobody_follows(log):
     assert hub()._tails == {}
 
 
-async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick, monkeypatch):
-    monkeypatch.setattr(
-        hubs, "still_allowed", lambda readers: [reader == STAYING for reader in readers]
-    )
+@pytest.mark.parametrize("left", [None, LiveAccess()], ids=["signed out", "left the team"])
+async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick, monkeypatch, left):
+    reads = LiveAccess(frozenset({str(TEAM)}))
+    access = {LEAVING.actor: left, STAYING.actor: reads}
+    monkeypatch.setattr(hubs, "live_access_of", lambda actors: [access[actor] for actor in actors])
 
     async def until_the_end():
         return [row.seq async for chunk in follow(THREAD, 0, LEAVING) for row in chunk]

@@ -8,7 +8,7 @@ import pytest
 
 from inbox import wakeups
 from inbox.feed import Subscription, hubs, presence, set_viewed_interrupt, subscribe
-from inbox.queries.people.live_access import ConnectedActor, LiveAccess
+from inbox.queries.people.live_access import LiveAccess
 from inbox.realtime.updates_consumer import parse_presence_message
 from inbox.rules.people.access import Actor, ActorKind
 
@@ -28,7 +28,7 @@ class Room:
         """A page of the person with this number."""
         actor = Actor(ActorKind.HUMAN, label=name or f"Person {number}", user_id=number)
         standing = LiveAccess(frozenset(reads), frozenset(decides))
-        page = Subscription(ConnectedActor(actor, f"session{number}"), standing, at)
+        page = Subscription(actor, standing, at)
         context = subscribe(page)
         await context.__aenter__()
         page.leave = lambda: context.__aexit__(None, None, None)
@@ -67,7 +67,7 @@ class Room:
 async def room(monkeypatch):
     monkeypatch.setattr(hubs, "_PRESENCE_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(
-        hubs, "live_access_of", lambda readers: [standing_of(one) for one in readers]
+        hubs, "live_access_of", lambda actors: [standing_of(actor) for actor in actors]
     )
     monkeypatch.setattr(hubs, "SAFETY_POLL_SECONDS", 0.02)
     standings.clear()
@@ -80,9 +80,9 @@ async def room(monkeypatch):
 standings = {}
 
 
-def standing_of(reader):
+def standing_of(actor):
     both = LiveAccess(frozenset({OURS}), frozenset({OURS}))
-    return standings.get(reader.actor.user_id, both)
+    return standings.get(actor.user_id, both)
 
 
 async def test_viewers_of_a_request_see_each_other_but_not_themselves(room):
@@ -298,7 +298,7 @@ async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch)
 async def test_a_machine_listens_and_is_not_there(room):
     bob = await room.enter(1, THIS)
     actor = Actor(ActorKind.KEY, label="key ci", key_id=uuid4())
-    page = Subscription(ConnectedActor(actor), LiveAccess(frozenset({OURS})), THIS)
+    page = Subscription(actor, LiveAccess(frozenset({OURS})), THIS)
 
     async with subscribe(page):
         await set_viewed_interrupt(page, THAT)
@@ -310,7 +310,7 @@ async def test_a_machine_listens_and_is_not_there(room):
 
 
 async def test_many_changes_at_once_are_one_poke_a_thread():
-    page = Subscription(ConnectedActor(Actor(ActorKind.HUMAN, "Bob", user_id=1)), LiveAccess())
+    page = Subscription(Actor(ActorKind.HUMAN, "Bob", user_id=1), LiveAccess())
     for number in range(500):
         page.changed(f"thread {number % 2}")
     page.ready()
@@ -338,7 +338,7 @@ async def test_only_the_team_is_told_who_decided(room):
 
 
 async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_messages():
-    page = Subscription(ConnectedActor(Actor(ActorKind.HUMAN, "Bob", user_id=1)), LiveAccess())
+    page = Subscription(Actor(ActorKind.HUMAN, "Bob", user_id=1), LiveAccess())
     for number in range(5_000):
         page.changed(f"thread {number}")
 
