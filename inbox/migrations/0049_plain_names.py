@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             "auditverification",
             "findings",
-            models.JSONField(default=list, help_text="list of `where` and `problem`"),
+            models.JSONField(default=list, help_text="list of `place`, `code` and `arguments`"),
         ),
         migrations.AlterField(
             "auditverification",

@@ -8,11 +8,7 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
-from inbox.actions.audit.verification_runs import (
-    VerificationResult,
-    claim_verification,
-    record_verification,
-)
+from inbox.actions.audit.verification_runs import claim_verification, record_verification
 from inbox.models import AuditCheckpoint, AuditVerification
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
@@ -49,26 +45,26 @@ def check_if_due() -> bool:
     if check is None:
         return False
     result = _verify_next(check, Key(key.verifier), key.name)
-    record_verification(result)
     if result.verdict != "intact":
         log.error("audit trail not intact", verdict=result.verdict, where=result.findings)
     return True
 
 
-def _verify_next(last: AuditVerification, key: Key, name: str) -> VerificationResult:
-    """Verify the next part; earlier findings stay until the whole log is verified again."""
+def _verify_next(last: AuditVerification, key: Key, name: str) -> AuditVerification:
+    """Verify the whole log or its new entries, and store the result."""
     point = AuditCheckpoint.objects.order_by("-size").first()
     size = point.size if point else 0
     is_small = size <= SMALL or last.verified_entries > size
-    if last.is_full_due or is_small or last.verdict == "unknown":
-        report, verified_entries, before = _verify_twice(key, None), size, None
+    is_full = last.is_full_due or is_small or last.verdict == "unknown"
+    if is_full:
+        report, verified_entries = _verify_twice(key, None), size
     elif last.verified_entries == size:
-        return VerificationResult.again(last)
+        return record_verification(None)
     else:
         verified_entries = min(size, last.verified_entries + MAX_NEW)
-        report, before = _verify_twice(key, (last.verified_entries, verified_entries - 1)), last
-    return VerificationResult.of(
-        report, verified_entries=verified_entries, key_name=name, before=before
+        report = _verify_twice(key, (last.verified_entries, verified_entries - 1))
+    return record_verification(
+        report, verified_entries=verified_entries, is_full=is_full, key_name=name
     )
 
 

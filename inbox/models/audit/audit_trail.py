@@ -145,7 +145,7 @@ class AuditVerification(models.Model):
     fully_verified_at = models.DateTimeField(null=True, help_text="last time of all entries")
     not_before = models.DateTimeField(help_text="no process verifies earlier")
     verdict = models.CharField(max_length=10, blank=True)
-    findings = models.JSONField(default=list, help_text="list of `where` and `problem`")
+    findings = models.JSONField(default=list, help_text="list of `place`, `code` and `arguments`")
     verified_entries = models.BigIntegerField(default=0, help_text="number of verified entries")
     checkpoint = models.JSONField(default=dict, help_text="size, time and root")
     key_name = models.CharField(max_length=200, blank=True)

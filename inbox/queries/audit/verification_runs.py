@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -30,17 +30,10 @@ class VerificationProblem:
 
 @dataclass(frozen=True)
 class VerificationRun:
-    """A verification with its checkpoint."""
+    """The last verification, and the part of its findings that an actor may see."""
 
-    verdict: str  #: intact, tampered or unknown
-    at: datetime
+    row: AuditVerification
     is_stale: bool
-    verified_entries: int  #: the number of verified entries
-    size: int  #: the number of entries in the checkpoint, 0 without one
-    root: str  #: in hex
-    sealed_at: datetime | None
-    key_name: str
-    has_external_checkpoint: bool  #: the checkpoint is also stored outside of the database
     problems: Sequence[VerificationProblem]
 
 
@@ -49,17 +42,9 @@ def last_verification(actor: Actor) -> VerificationRun | None:
     check = AuditVerification.objects.exclude(at=None).first()
     if check is None or check.at is None:
         return None
-    point = check.checkpoint
     return VerificationRun(
-        verdict=check.verdict,
-        at=check.at,
+        check,
         is_stale=database_now() - check.at > STALE_AFTER,
-        verified_entries=check.verified_entries,
-        size=point.get("size", 0),
-        root=point.get("root", ""),
-        sealed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
-        key_name=check.key_name,
-        has_external_checkpoint=check.has_external_checkpoint,
         problems=[_visible_part(actor, finding) for finding in check.findings],
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.text import capfirst
@@ -16,6 +17,9 @@ from inbox.queries.audit.verification_runs import (
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
 from tools.audit_verifier import PLACES, PROBLEMS
+
+if TYPE_CHECKING:
+    from inbox.models import AuditVerification
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,14 @@ def badge_for(actor: Actor) -> Badge:
     run = last_verification(actor)
     if run is None or run.is_stale:
         return _unverified(run)
+    check, point = run.row, run.row.checkpoint
     return Badge(
-        tone={"intact": "ok", "tampered": "bad"}.get(run.verdict, "warn"),
-        says=_verdict(run),
-        at=run.at,
-        basis=_basis(run),
-        signed_at=run.sealed_at,
-        notes=_notes(run),
+        tone={"intact": "ok", "tampered": "bad"}.get(check.verdict, "warn"),
+        says=_verdict(check),
+        at=check.at,
+        basis=_basis(check),
+        signed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
+        notes=_notes(check),
         problems=list(dict.fromkeys(map(describe, run.problems))),
     )
 
@@ -53,34 +58,34 @@ def _unverified(run: VerificationRun | None) -> Badge:
         else gettext("The audit trail has not been verified for an hour or more.")
     )
     note = gettext("A process with the signing key does this every few minutes where Signoff runs.")
-    return Badge("warn", says, run.at if run else None, "", None, [note], [])
+    return Badge("warn", says, run.row.at if run else None, "", None, [note], [])
 
 
-def _verdict(run: VerificationRun) -> str:
-    if run.verdict == "intact":
+def _verdict(check: "AuditVerification") -> str:
+    if check.verdict == "intact":
         return gettext("The audit trail is intact.")
-    if run.verdict == "tampered":
+    if check.verdict == "tampered":
         return gettext("The audit trail has been tampered with.")
     return gettext("The integrity of the audit trail is unknown.")
 
 
-def _basis(run: VerificationRun) -> str:
-    if not run.size:
+def _basis(check: "AuditVerification") -> str:
+    if not check.checkpoint.get("size"):
         return gettext("There is no checkpoint to verify against.")
     return gettext(
         "{reached} entries verified against the checkpoint of {size} with root "
         "{root}…, signed by {key}:"
     ).format(
-        reached=run.verified_entries,
-        size=run.size,
-        root=run.root[:12],
-        key=escape_invisible(run.key_name),
+        reached=check.verified_entries,
+        size=check.checkpoint["size"],
+        root=check.checkpoint["root"][:12],
+        key=escape_invisible(check.key_name),
     )
 
 
-def _notes(run: VerificationRun) -> list[str]:
+def _notes(check: "AuditVerification") -> list[str]:
     notes = []
-    if run.verdict == "tampered":
+    if check.verdict == "tampered":
         notes.append(
             gettext(
                 "Do not change anything. Copy the database and the checkpoint file, "
@@ -88,7 +93,7 @@ def _notes(run: VerificationRun) -> list[str]:
                 "explains its messages."
             )
         )
-    if run.size and not run.has_external_checkpoint:
+    if check.checkpoint.get("size") and not check.has_external_checkpoint:
         notes.append(gettext("No external checkpoint yet."))
     return notes
 
