@@ -6,6 +6,7 @@ from uuid import UUID
 
 from inbox.models import Claim, Comment, Decision, Interrupt
 from inbox.models.runs.interrupts import NEVER
+from inbox.models.statements import Select
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import teams_of
 from inbox.rules.decisions.collaboration import withdrawable_until
@@ -26,10 +27,19 @@ def count_claimed(actor: Actor) -> int:
     """Return the number of interrupts that the actor has claimed, up to MAX_CLAIMED_COUNT."""
     if actor.user_id is None:
         return 0
-    claims = Claim.objects.filter(
-        user=actor.user_id, until__gt=database_now(), interrupt__team__in=teams_of(actor)
+    teams = teams_of(actor)
+    return len(_CLAIMS.all(user=actor.user_id, now=database_now(), teams=teams)) if teams else 0
+
+
+_CLAIMS = Select(
+    lambda params: (
+        Claim.objects.filter(
+            user=params.user, until__gt=params.now, interrupt__team__pk__in=params.each("teams")
+        )
+        .order_by()
+        .values_list("user", flat=True)[:MAX_CLAIMED_COUNT]
     )
-    return claims.order_by()[:MAX_CLAIMED_COUNT].count()
+)
 
 
 def comments_on(row: Interrupt) -> Sequence[Comment]:

@@ -1,9 +1,9 @@
 """Inbox lists: pages of filtered interrupts, similar ones, counts and filter choices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
+from functools import lru_cache, reduce
 from heapq import merge
 from itertools import islice
 from operator import and_
@@ -11,11 +11,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
+from inbox.models.runs.interrupts import NEVER
+from inbox.models.statements import Params, Select
 from inbox.queries.decisions.collaboration import count_claimed
-from inbox.queries.people.access import access_scope, memberships_of
+from inbox.queries.people.access import access_scope, memberships_of, teams_of
 from inbox.rules.decisions.list_filters import (
     EXPIRING_SOON,
     InterruptFilter,
@@ -40,7 +42,7 @@ _STATES = {
     ListState.CANCELLED: ~_OPEN & Q(status=InterruptStatus.CANCELLED),
     ListState.ALL: Q(),
 }
-#: The columns of a list; the other columns of an interrupt may be large.
+#: The columns of a list; the others are large, or not displayed.
 _LIST_COLUMNS = (
     *(
         "title",
@@ -56,6 +58,16 @@ _LIST_COLUMNS = (
     ),
     *("created_at", "closed_at", "agent__slug"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
+)
+_FULL_COLUMNS = (
+    *("interrupt_id", "run", "thread", "status", "reason", "title", "args", "body"),
+    *("view_digest", "endpoint_digest", "expires_at", "created_at", "closed_at"),
+    *("tool_call__name", "tool_call__args", "tool_call__edited_args"),
+    *("thread__external_id", "thread__agent__slug"),
+)
+_DECISION_COLUMNS = (
+    *("interrupt", "status", "payload", "unseen"),
+    *("actor_label", "user", "created_at", "withdrawn_at"),
 )
 
 
@@ -98,7 +110,7 @@ def list_for(
     after: Interrupt | None = None,
 ) -> InterruptPage:
     """Return a page of the interrupts in the actor's scope that match, after the row `after`."""
-    return _page(actor, filters, now, limit, after, _with_list_columns)
+    return _page(actor, filters, now, limit, after, _LIST_ROWS)
 
 
 def full_list_for(
@@ -110,20 +122,34 @@ def full_list_for(
     after: Interrupt | None = None,
 ) -> InterruptPage:
     """Return a page like `list_for`, with all columns that the API returns."""
-    return _page(actor, filters, now, limit, after, _with_all_columns)
+    return _page(actor, filters, now, limit, after, _FULL_ROWS)
 
 
 def counts_for(actor: Actor, *, now: datetime) -> ListCounts:
     """Return the counts of the actor's teams, and the teams that the actor administers."""
     teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
-    pending = Interrupt.objects.filter(_OPEN, team__in=[pk for pk, _ in teams]).order_by()
-    expiring = pending.filter(due_at__lte=now + EXPIRING_SOON)
+    team_ids = [pk for pk, _ in teams]
     return ListCounts(
-        pending=pending[:COUNT_UP_TO].count(),
+        pending=_count_pending(team_ids, NEVER),
         claimed=count_claimed(actor),
-        expiring=expiring[:COUNT_UP_TO].count(),
+        expiring=_count_pending(team_ids, now + EXPIRING_SOON),
         administers=[pk for pk, allowed in teams if Permission.ADMIN in allowed],
     )
+
+
+def _count_pending(teams: Sequence[UUID], due_at: datetime) -> int:
+    return len(_PENDING.all(teams=teams, due_at=due_at)) if teams else 0
+
+
+_PENDING = Select(
+    lambda params: (
+        Interrupt.objects.filter(
+            _OPEN, team__pk__in=params.each("teams"), due_at__lte=params.due_at
+        )
+        .order_by()
+        .values_list("status", flat=True)[:COUNT_UP_TO]
+    )
+)
 
 
 def choices_for(actor: Actor, *, state: ListState) -> FilterChoices:
@@ -164,31 +190,60 @@ def _page(
     now: datetime,
     limit: int,
     after: Interrupt | None,
-    load: Callable[["QuerySet[Interrupt]", InterruptFilter], "QuerySet[Interrupt]"],
+    statement: "Select[Interrupt]",
 ) -> InterruptPage:
-    teams, rows = _matching(actor, filters, now)
     column, ascending = _order(filters)
-    order = [name if ascending else f"-{name}" for name in _columns(column)]
-    rows = rows.order_by(*order)
-    if after is not None:
-        rows = rows.filter(_after_row(after, column, ascending=ascending))
-    words = [Q(search_text__contains=word) for word in filters.words]
-    bound = _bound(rows, teams, column, ascending=ascending) if words else None
-    if bound is not None:
-        rows = rows.filter(_up_to(bound, column, ascending=ascending))
-    rows = rows.filter(*words)
+    unfiltered = InterruptFilter(state=filters.state, sort=filters.sort)
+    bound: tuple[Any, ...] | None = None
     # An index is ordered within one team, so the pages of several teams are merged. Rows are loaded
     # by id, so that the planner cannot join all rows before it takes the first ones.
-    pages = [rows.filter(team=team).values_list(*_columns(column))[: limit + 1] for team in teams]
+    if after is None and filters == unfiltered and actor.agent_id is None:
+        first_keys = _first_keys(unfiltered, limit + 1)
+        pages: list[Any] = [first_keys.all(team=team) for team in teams_of(actor)]
+    else:
+        teams, rows = _matching(actor, filters, now)
+        rows = rows.order_by(*_ordering(column, ascending=ascending))
+        if after is not None:
+            rows = rows.filter(_after_row(after, column, ascending=ascending))
+        words = [Q(search_text__contains=word) for word in filters.words]
+        bound = _bound(rows, teams, column, ascending=ascending) if words else None
+        if bound is not None:
+            rows = rows.filter(_up_to(bound, column, ascending=ascending))
+        rows = rows.filter(*words)
+        pages = [
+            rows.filter(team=team).values_list(*_columns(column))[: limit + 1] for team in teams
+        ]
     keys = list(islice(merge(*pages, reverse=not ascending), limit + 1))
-    loaded = load(Interrupt.objects.filter(pk__in=[key[-1] for key in keys[:limit]]), filters)
     is_cut = bound is not None and len(keys) <= limit
     last = keys[limit - 1] if len(keys) > limit else bound
     return InterruptPage(
-        list(loaded.order_by(*order)) if keys else [],
+        _load(statement, [key[-1] for key in keys[:limit]], is_open=filters.is_open),
         after=last[-1] if last is not None else None,
         is_cut=is_cut,
     )
+
+
+@lru_cache(maxsize=100)
+def _first_keys(unfiltered: InterruptFilter, limit: int) -> Select[tuple[Any, ...]]:
+    column, ascending = _order(unfiltered)
+    rows = Interrupt.objects.filter(_STATES[unfiltered.state])
+    rows = rows.order_by(*_ordering(column, ascending=ascending))
+    return Select(
+        lambda params: rows.filter(team=params.team).values_list(*_columns(column))[:limit]
+    )
+
+
+def _load(
+    statement: "Select[Interrupt]", ids: Sequence[UUID], *, is_open: bool
+) -> Sequence[Interrupt]:
+    """Return the rows with these ids, in this order, each with its decision as `standing`."""
+    rows = {row.pk: row for row in statement.all(ids=ids)} if ids else {}
+    # Open interrupts have no decision in force.
+    decisions = _DECISIONS.all(interrupts=ids) if ids and not is_open else []
+    by_interrupt = {decision.interrupt_id: [decision] for decision in decisions}
+    for pk, row in rows.items():
+        row.standing = by_interrupt.get(pk, [])  # type: ignore[attr-defined]  # as prefetched
+    return [rows[pk] for pk in ids if pk in rows]
 
 
 def _order(filters: InterruptFilter) -> tuple[str, bool]:
@@ -196,6 +251,10 @@ def _order(filters: InterruptFilter) -> tuple[str, bool]:
     if filters.sort is Sort.DUE:
         return "due_at", True
     return "closed_at" if filters.is_closed else "", filters.sort is Sort.OLD
+
+
+def _ordering(column: str, *, ascending: bool) -> list[str]:
+    return [name if ascending else f"-{name}" for name in _columns(column)]
 
 
 def _columns(column: str) -> list[str]:
@@ -287,35 +346,31 @@ def _claimed_by(actor: Actor, now: datetime) -> list[UUID]:
     return [claim.interrupt_id for claim in claims[:_CLAIMS_READ]]
 
 
-def _with_list_columns(
-    rows: "QuerySet[Interrupt]", filters: InterruptFilter
-) -> "QuerySet[Interrupt]":
+def _list_rows(params: Params) -> "QuerySet[Interrupt]":
     similar = Interrupt.objects.filter(
         _OPEN, team=OuterRef("team"), similarity_key=OuterRef("similarity_key")
     )
     similar = similar.exclude(pk=OuterRef("pk")).exclude(similarity_key="")
     # Ordered so that PostgreSQL uses the index; otherwise it scans the table for a match.
     first = similar.order_by("due_at", "pk").values("pk")[:1]
+    rows = Interrupt.objects.filter(pk__in=params.each("ids"))
     rows = rows.select_related("agent", "claim__user").only(*_LIST_COLUMNS)
-    rows = rows.annotate(similar=Subquery(first))
-    return _with_decisions(rows, filters)
+    return rows.annotate(similar=Subquery(first))
 
 
-def _with_all_columns(
-    rows: "QuerySet[Interrupt]", filters: InterruptFilter
-) -> "QuerySet[Interrupt]":
-    rows = rows.select_related("tool_call", "thread__agent", "claim__user")
-    heavy = ("thread__messages", "thread__state", "thread__client_messages")
-    rows = rows.defer("search_text", "tool_call__result", *heavy)
-    return _with_decisions(rows, filters)
-
-
-def _with_decisions(rows: "QuerySet[Interrupt]", filters: InterruptFilter) -> "QuerySet[Interrupt]":
-    decisions = Decision.objects.filter(withdrawn_at=None)
-    if filters.is_open:
-        # Open interrupts have no decision in force.
-        decisions = decisions.none()
-    return rows.prefetch_related(Prefetch("decisions", queryset=decisions, to_attr="standing"))
+_LIST_ROWS = Select(_list_rows)
+_FULL_ROWS = Select(
+    lambda params: (
+        Interrupt.objects.filter(pk__in=params.each("ids"))
+        .select_related("tool_call", "thread__agent")
+        .only(*_FULL_COLUMNS)
+    )
+)
+_DECISIONS = Select(
+    lambda params: Decision.objects.filter(
+        withdrawn_at=None, interrupt__pk__in=params.each("interrupts")
+    ).only(*_DECISION_COLUMNS)
+)
 
 
 # -- filter choices -------------------------------------------------------------------------------

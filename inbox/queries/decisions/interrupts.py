@@ -11,6 +11,7 @@ from django.db.models import Count, Prefetch, Q
 
 from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, InterruptView, Thread
 from inbox.models.runs.interrupts import NEVER
+from inbox.models.statements import Select
 from inbox.platform.clock import database_now
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
@@ -52,13 +53,19 @@ class InterruptDetail:
 
 def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:
     """Return the numbers of closed and of all interrupts, by the run ids of these rows."""
-    counts = (
-        Interrupt.objects.filter(run__in={row.run_id for row in rows})
+    runs = list({row.run_id for row in rows})
+    counts = _PROGRESS.all(runs=runs) if runs else []
+    return {run: (closed, total) for run, closed, total in counts}
+
+
+_PROGRESS = Select(
+    lambda params: (
+        Interrupt.objects.filter(run__pk__in=params.each("runs"))
         .values_list("run")
         .annotate(closed=Count("pk", filter=~Q(status=InterruptStatus.OPEN)), all=Count("pk"))
         .order_by()
     )
-    return {run: (closed, total) for run, closed, total in counts}
+)
 
 
 def listed_decision(interrupt: Interrupt) -> Decision | None:

@@ -41,10 +41,22 @@ def permissions_in(
         return frozenset()
     if actor.runs_installation and is_installation_admin(actor):
         return ROLE_PERMISSIONS[Role.ADMIN]
-    membership = Membership.objects.filter(
-        user_id=actor.user_id, team_id=team_id, user__is_active=True
-    ).first()
-    return ROLE_PERMISSIONS[Role(membership.role)] if membership else frozenset()
+    role = _ROLE.first(user=actor.user_id, team=team_id)
+    return ROLE_PERMISSIONS[Role(role)] if role else frozenset()
+
+
+_MEMBERSHIPS = Membership.objects.filter(user__is_active=True)
+_ROLE = Select(
+    lambda params: _MEMBERSHIPS.filter(user=params.user, team=params.team).values_list(
+        "role", flat=True
+    )
+)
+_ROLES = Select(lambda params: _MEMBERSHIPS.filter(user=params.user).values_list("team", "role"))
+_TEAMS = Select(
+    lambda params: (
+        _MEMBERSHIPS.filter(user=params.user).select_related("team").order_by("team__name", "pk")
+    )
+)
 
 
 def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:
@@ -59,12 +71,11 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
         return [actor.team_id] if actor.team_id and permission in actor.scopes else []
     if actor.user_id is None:
         return []
-    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if permission in allowed]
-    return list(
-        Membership.objects.filter(
-            user_id=actor.user_id, role__in=roles, user__is_active=True
-        ).values_list("team_id", flat=True)
-    )
+    return [
+        team
+        for team, role in _ROLES.all(user=actor.user_id)
+        if permission in ROLE_PERMISSIONS[Role(role)]
+    ]
 
 
 def access_scope(
@@ -90,8 +101,7 @@ def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
     """Return the teams of a person, by name, with the permissions in each."""
     if actor.user_id is None:
         return []
-    rows = Membership.objects.filter(user_id=actor.user_id, user__is_active=True)
-    rows = rows.select_related("team").order_by("team__name", "pk")
+    rows = _TEAMS.all(user=actor.user_id)
     return [(row.team, ROLE_PERMISSIONS[Role(row.role)]) for row in rows]
 
 
