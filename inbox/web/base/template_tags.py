@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
 
@@ -9,6 +10,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from lucide.templatetags import lucide as drawn
 
 from inbox.rules.people.avatars import avatar_colour, initials
@@ -45,6 +47,21 @@ def lucide(name: str, *, size: int = 24, **attributes: str) -> SafeString:
 def moment(at: datetime, kind: str) -> SafeString:
     """Render `components/time.html`, for use as a variable of a `blocktranslate`."""
     return render_to_string("components/time.html", {"at": at, "as": kind})
+
+
+@register.simple_tag
+def rendered_row(template: str, row: Hashable) -> SafeString:
+    """
+    Render a row of a list once for all people and requests that display the same row.
+
+    The template may read nothing but the row, whose fields are compared by value.
+    """
+    return _rendered_row(template, row, get_language())
+
+
+@lru_cache(maxsize=1000)
+def _rendered_row(template: str, row: Hashable, language: str) -> SafeString:
+    return render_to_string(template, {"row": row})
 
 
 @register.simple_tag

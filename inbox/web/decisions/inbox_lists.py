@@ -113,6 +113,7 @@ def _list(
         now=now,
         current=current,
         suffix=list_request.suffix,
+        query=filters.to_query(),
         may_pick=may_decide_anywhere(actor),
         page="decided_interrupt" if filters.is_closed else "interrupt",
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from uuid import UUID
 
 from django.urls import reverse
@@ -15,10 +16,10 @@ from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
-from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
+from inbox.web.decisions.decision_labels import decision_label_of
 
 if TYPE_CHECKING:
-    from inbox.models import Claim, Interrupt
+    from inbox.models import Interrupt
 
 
 #: Below this the expiry badge turns from amber to red.
@@ -27,25 +28,27 @@ VERY_SOON = timedelta(minutes=2)
 
 @dataclass(frozen=True)
 class Row:
-    """One interrupt in a list."""
+    """One interrupt in a list; equal rows have equal HTML."""
 
-    interrupt: Interrupt
+    pk: UUID
     url: str
-    decision_label: DecisionLabel | None  #: None while it is open
+    title: str
+    tool: str  #: or the reason, without a tool
+    agent: str
+    message: str  #: "" if it is the title
+    at: datetime
+    outcome: str  #: "" while it is open
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
     expires_at: datetime | None  #: None unless it expires soon
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
-    claim: Claim | None
+    claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
-    has_similar: bool  #: links to the similar open interrupts
+    similar_url: str  #: of the similar open interrupts, "" without any
     can_pick: bool
+    is_open: bool
     is_current: bool
-
-    @property
-    def is_open(self) -> bool:
-        return self.interrupt.status == InterruptStatus.OPEN
 
 
 def urgency(expires_at: datetime | None, now: datetime) -> str:
@@ -63,14 +66,16 @@ def rows_of(
     now: datetime,
     current: UUID | None = None,
     suffix: str = "",
+    query: str = "",
     may_pick: bool = False,
     page: str = "interrupt",
 ) -> list[Row]:
     """
     Build the rows; `progress` has the numbers of decided and of all interrupts by run.
 
-    `suffix` is the query appended to the URLs of interrupts; `may_pick` allows open ones to be
-    selected for a bulk decision. Only the first of similar interrupts links to all of them.
+    `suffix` is the query appended to the URLs of interrupts, `query` the list's filter; `may_pick`
+    allows open ones to be selected for a bulk decision. Only the first of similar interrupts links
+    to all of them.
     """
     rows: list[Row] = []
     similarity_keys: set[str] = set()
@@ -86,25 +91,40 @@ def rows_of(
         if tone:
             state, icon = gettext("Expiring"), "timer"
         decided, total = progress.get(interrupt.run_id, (0, 1))
-        has_similar = interrupt.similar is not None  # type: ignore[attr-defined]  # by the query
+        has_similar = (
+            is_open
+            and interrupt.similar is not None  # type: ignore[attr-defined]  # by the query
+            and interrupt.similarity_key not in similarity_keys
+        )
         row = Row(
-            interrupt=interrupt,
+            pk=interrupt.pk,
             url=reverse(page, args=[interrupt.pk]) + suffix,
-            decision_label=label,
+            title=interrupt.title,
+            tool=interrupt.tool or interrupt.reason,
+            agent=interrupt.agent.slug,
+            message="" if interrupt.message == interrupt.title else interrupt.message,
+            at=interrupt.closed_at or interrupt.created_at,
+            outcome=label.short if label else "",
             state=label.word if label else state,
             icon=label.icon if label else icon,
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
             expires_at=interrupt.expires_at if is_open and tone else None,
             progress=_progress(decided, total) if is_open and total > 1 else "",
-            claim=claim,
+            claimed_by=claim.user.display_name if claim else "",
             is_mine=is_mine,
-            has_similar=is_open and has_similar and interrupt.similarity_key not in similarity_keys,
+            similar_url=_similar_url(interrupt, query) if has_similar else "",
             can_pick=may_pick and is_open,
+            is_open=is_open,
             is_current=interrupt.pk == current,
         )
         similarity_keys.add(interrupt.similarity_key)
         rows.append(row)
     return rows
+
+
+def _similar_url(interrupt: Interrupt, query: str) -> str:
+    url = reverse("similar", args=[interrupt.pk])
+    return f"{url}?list={quote(query, safe='')}" if query else url
 
 
 def _progress(decided: int, total: int) -> str:
