@@ -134,6 +134,11 @@ class SchemaViolation:
     ] = ()  #: of `oneOf` and `anyOf`, in their order
 
 
+def is_valid(*, schema: str, value: Any) -> bool:
+    """Return whether a value matches the canonical text of a schema that `check_schema` accepts."""
+    return bool(_validator(schema).is_valid(value))
+
+
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """Return the first violations of a value, with those of each branch of a choice."""
     text = _text(schema)

@@ -1,0 +1,1 @@
+"""Policies: who must decide about a tool call, and when a rule decides."""
