@@ -2,12 +2,14 @@
 SQLite database backend with a first-come, first-served queue of writers.
 
 Why: a writer that finds SQLite locked sleeps up to 100 ms and tries again, in no order. All our
-writers are threads of one process, so they can wait for each other instead.
+writers are threads of one process, so they can wait for each other instead. Django also rewrites
+the placeholders of each statement with a regular expression each time it runs.
 Remove when: SQLite's busy handler is fair, or the embedded shape has another database.
 """
 
 import threading
 from collections import deque
+from functools import lru_cache
 from typing import Any
 
 from django.db.backends.sqlite3 import base
@@ -53,10 +55,27 @@ class FairLock:
 _write_lock = FairLock()
 
 
+class _Cursor(base.SQLiteCursorWrapper):
+    """A cursor that converts each statement's `%s` placeholders once."""
+
+    def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
+        if param_names is not None:
+            return super().convert_query(query, param_names=param_names)
+        return _question_marks(query)
+
+
+@lru_cache(maxsize=1000)
+def _question_marks(query: str) -> str:
+    return base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%")
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """A wrapper that holds the write lock from the beginning to the end of a transaction."""
 
     _has_write_lock = False
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        return self.connection.cursor(factory=_Cursor)
 
     def _start_transaction_under_autocommit(self) -> None:
         if not _write_lock.acquire(TIMEOUT_SECONDS):
