@@ -268,7 +268,8 @@ def _failures(
         except errors.RunFailure as failure:
             failures[pk] = failure
     lapsed = [pk for pk, failure in failures.items() if isinstance(failure, errors.ApprovalLapsed)]
-    mark_lapsed(lapsed)
+    if lapsed:
+        mark_lapsed(lapsed)
     return failures
 
 

@@ -103,4 +103,4 @@ def commitment_to(payload: str, salt: str) -> str:
 
 def format_time(at: datetime) -> str:
     """Return a time in the format of entries: UTC, microseconds, `Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"

@@ -14,10 +14,10 @@ _SORTED = json.JSONEncoder(
 )
 #: Where sorted JSON may differ from RFC 8785: characters of two UTF-16 units, which sort in another
 #: order in names, and numbers with a fraction, an exponent or sixteen digits. A colon before a
-#: value comes after a quote. A match inside a string only costs time.
-_MAY_DIFFER = re.compile(
-    r'[\ud800-\udfff\U00010000-\U0010ffff]|(?:\A|[\[,]|":)-?(?:\d+[.e]|\d{16})'
-)
+#: value comes after a quote. A match inside a string only costs time. Each pattern begins with a
+#: set of characters, for which `re` scans quickly.
+_WIDE_CHARACTER = re.compile(r"[\ud800-\udfff\U00010000-\U0010ffff]")
+_UNUSUAL_NUMBER = re.compile(r'[\[,:](?:(?<=[\[,])|(?<=":))-?(?:\d+[.e]|\d{16})')
 
 
 def canonical_json(value: Any) -> str:
@@ -32,10 +32,12 @@ def canonical_json(value: Any) -> str:
             surrogate).
     """
     # The standard encoder is much faster and nearly always returns the same text.
-    with suppress(TypeError, ValueError, RecursionError):
-        text = _SORTED.encode(value)
-        if _MAY_DIFFER.search(text) is None:
-            return text
+    if not isinstance(value, int | float):
+        with suppress(TypeError, ValueError, RecursionError):
+            text = _SORTED.encode(value)
+            is_narrow = text.isascii() or _WIDE_CHARACTER.search(text) is None
+            if is_narrow and _UNUSUAL_NUMBER.search(text) is None:
+                return text
     try:
         return rfc8785.dumps(value).decode()
     except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
