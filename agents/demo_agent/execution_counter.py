@@ -14,6 +14,8 @@ CREATE INDEX IF NOT EXISTS execution_call ON execution (thread_id, tool_call_id)
 """
 
 _local = threading.local()
+#: SQLite makes a writer that finds the database locked sleep for up to 100 ms.
+_writing = threading.Lock()
 
 
 def record(thread_id: str, tool_call_id: str, key: str) -> int:
@@ -23,7 +25,7 @@ def record(thread_id: str, tool_call_id: str, key: str) -> int:
     Several processes and threads may record at once.
     """
     connection = _connect()
-    with connection:
+    with _writing, connection:
         connection.execute(
             "INSERT INTO execution (thread_id, tool_call_id, key) VALUES (?, ?, ?)",
             (thread_id, tool_call_id, key),
