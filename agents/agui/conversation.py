@@ -82,10 +82,13 @@ class Conversation:
             self._transcript.append(message.model_copy(deep=True))
         return added
 
+    def copy_messages(self) -> list[Message]:
+        """Return copies of the messages."""
+        # Much faster than `model_copy(deep=True)`.
+        return _MESSAGES.validate_json(_MESSAGES.dump_json(self.messages, by_alias=True))
+
     def messages_snapshot(self) -> agui.MessagesSnapshotEvent:
-        return agui.MessagesSnapshotEvent(
-            messages=[message.model_copy(deep=True) for message in self.messages]
-        )
+        return agui.MessagesSnapshotEvent(messages=self.copy_messages())
 
     def state_snapshot(self) -> agui.StateSnapshotEvent:
         """Build a STATE_SNAPSHOT; a state that was never set is {}."""

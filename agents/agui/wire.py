@@ -17,10 +17,15 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 # Snapshots of long conversations may be larger than a request.
 _EVENT_LIMITS = strict_json.Limits(max_bytes=64 * 1024 * 1024, max_depth=64, max_nodes=1_000_000)
-_DELTA_IDS: dict[type[BaseEvent], str] = {
-    agui.TextMessageContentEvent: "message_id",
-    agui.ReasoningMessageContentEvent: "message_id",
-    agui.ToolCallArgsEvent: "tool_call_id",
+#: Events with texts only, and their required fields.
+_TEXT_FIELDS: dict[type[BaseEvent], tuple[str, ...]] = {
+    agui.TextMessageContentEvent: ("message_id", "delta"),
+    agui.TextMessageEndEvent: ("message_id",),
+    agui.ReasoningMessageContentEvent: ("message_id", "delta"),
+    agui.ToolCallStartEvent: ("tool_call_id", "tool_call_name"),
+    agui.ToolCallArgsEvent: ("tool_call_id", "delta"),
+    agui.ToolCallEndEvent: ("tool_call_id",),
+    agui.ToolCallResultEvent: ("message_id", "tool_call_id", "content"),
 }
 #: A shorter text cannot exceed max_nodes: each value takes two characters.
 _SAFE_LENGTH = _EVENT_LIMITS.max_nodes
@@ -47,7 +52,7 @@ def encode(event: BaseEvent) -> str:
             f"{event.type.value} cannot be written as JSON; use valid Unicode and JSON values only "
             f"({error})."
         ) from error
-    if not _is_plain_delta(event) or "\\u0000" in text or len(text) > _SAFE_LENGTH:
+    if not _is_plain(event) or "\\u0000" in text or len(text) > _SAFE_LENGTH:
         _check_readable(text, event)
     return text
 
@@ -85,18 +90,19 @@ def run_started(thread_id: str, run_id: str, parent_run_id: str | None = None) -
     )
 
 
-def _is_plain_delta(event: BaseEvent) -> bool:
+def _is_plain(event: BaseEvent) -> bool:
     """Return True if the event has only text in its text fields, so it needs no `decode` check."""
-    id_field = _DELTA_IDS.get(type(event))
-    if id_field is None or event.model_extra:
+    names = _TEXT_FIELDS.get(type(event))
+    if names is None or event.model_extra:
         return False
     fields = event.__dict__  # not the attributes: `model_construct` may have left some out
     timestamp = fields["timestamp"]
     return (
-        type(fields.get("delta")) is str
-        and type(fields.get(id_field)) is str
+        all(type(fields.get(name)) is str for name in names)
         and fields["type"] is type(event).model_fields["type"].default
         and type(fields["subagent_run_id"]) in (NoneType, str)
+        and type(fields.get("parent_message_id")) in (NoneType, str)
+        and fields.get("role") in (None, "tool")
         and fields["metadata"] is fields["raw_event"] is None
         and (
             timestamp is None

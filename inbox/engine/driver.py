@@ -250,7 +250,7 @@ class Driver:
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
             # Copies, because the agent may change its input.
-            messages=deepcopy(assignment.conversation.messages),
+            messages=assignment.conversation.copy_messages(),
             state=deepcopy(assignment.state),
             tools=assignment.run_input.get("tools") or [],
             context=assignment.run_input.get("context") or [],

@@ -186,7 +186,8 @@ class EventPipeline:
         self._sequence.check(event)
         item = self._within_limits(encode_frame(event, from_agent=from_agent), is_bounded)
         call = self._note_tool_call(event)
-        self._conversation.apply(event)
+        if from_agent or not isinstance(event, agui.MessagesSnapshotEvent):
+            self._conversation.apply(event)  # the server's snapshot is of this conversation
         self._checked.frames.append(item)
         if call is not None:
             self._checked.proposed.append(call)
