@@ -406,7 +406,7 @@ class _Reader:
             return {}
         for name in value:
             if name not in readers:
-                text = TranslatableMessage("A policy has no such member place.")
+                text = TranslatableMessage("A policy has no such member here.")
                 self._add(f"{at}/{_escaped(name)}", "unknown_member", text)
         for name in required or ():
             if name not in value:
