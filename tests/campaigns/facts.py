@@ -74,17 +74,17 @@ class Facts:
         with psycopg.connect(self._database, autocommit=True) as server:
             return server.execute(query, arguments or None).fetchall()
 
-    def one(self, query: str, *arguments: Any) -> Any:
+    def value(self, query: str, *arguments: Any) -> Any:
         ((value,),) = self.rows(query, *arguments)
         return value
 
     def is_everything_ended(self) -> bool:
         """Whether no run is active and no thread waits for an answer or for its resume."""
-        return self.one(_WAITING) == 0
+        return self.value(_WAITING) == 0
 
     def active_threads(self) -> int:
         """How many threads have a run that is active, or waits for an answer or its resume."""
-        return int(self.one(_WAITING))
+        return int(self.value(_WAITING))
 
     def wait_for_started_effect(self, *, seconds: float) -> bool:
         """Wait for a moment between the start of a `once` tool and its result."""
@@ -96,27 +96,29 @@ class Facts:
         return False
 
     def violations(self) -> list[str]:
-        """Everything that contradicts what the product promises, one sentence each."""
-        found = [f"run {run} is still {status}" for run, status in self.rows(_UNENDED)]
-        found += [f"run {run} is all answered and never resumed" for (run,) in self.rows(_STUCK)]
-        found += [
+        """Everything that contradicts what the product promises, value sentence each."""
+        violations = [f"run {run} is still {status}" for run, status in self.rows(_UNENDED)]
+        violations += [
+            f"run {run} is all answered and never resumed" for (run,) in self.rows(_STUCK)
+        ]
+        violations += [
             f"thread {name}: {number} events from seq {first} to {last}, next_seq {following}"
             for name, number, first, last, following in self.rows(_GAPS)
         ]
-        found += [
+        violations += [
             f"run {run} ({status}) has {ended} terminal events and {started} RUN_STARTED"
             for run, status, ended, started in self.rows(_NOT_ONE_END)
         ]
-        found += [f"run {run} goes on after {end}" for run, end in self.rows(_NOT_LAST)]
+        violations += [f"run {run} goes on after {end}" for run, end in self.rows(_NOT_LAST)]
         results = Counter(
             (thread, json.loads(body)["toolCallId"]) for thread, body in self.rows(_RESULTS)
         )
-        found += [
+        violations += [
             f"tool call {call} of thread {thread} has {number} results"
             for (thread, call), number in results.items()
             if number > 1
         ]
-        return found + [
+        return violations + [
             f"run {run} failed with {code} at attempt {attempt}"
             for run, code, attempt in self.rows(_FAILED)
         ]
@@ -126,9 +128,9 @@ class Facts:
         return [sentence for row in self.rows(_TEXTS) for sentence in _check_text(*row)]
 
 
-def _check_text(run: Any, given: str, text: str) -> list[str]:
+def _check_text(run: Any, arguments: str, text: str) -> list[str]:
     """A stream that was cut and driven again has each of its words once."""
-    message = json.loads(given)["messages"][-1]["content"]
+    message = json.loads(arguments)["messages"][-1]["content"]
     number = int(message.removeprefix("rehearse:stream:").split(":")[0])
     expected = "".join(f"word {index} " for index in range(1, number + 1))
     if text == expected:

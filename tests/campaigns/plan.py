@@ -39,7 +39,7 @@ def run_campaigns(directory: Path, *, names: Sequence[str], short: bool) -> list
         reports = _on_one_stage(directory / "shared", shared, short=short) if shared else []
         if "races" in names and not short:
             reports.append(long_races())
-        return [*(one.result() for one in alone), *reports]
+        return [*(future.result() for future in alone), *reports]
 
 
 def _alone(directory: Path, names: Sequence[str], *, short: bool) -> Iterable[Callable[[], Report]]:

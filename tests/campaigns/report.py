@@ -41,8 +41,8 @@ def table(reports: Iterable[Report]) -> str:
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    kept = [
+    public_reports = [
         {name: value for name, value in asdict(report).items() if not name.startswith("_")}
         for report in reports
     ]
-    return json.dumps({"campaigns": kept}, indent=2)
+    return json.dumps({"campaigns": public_reports}, indent=2)

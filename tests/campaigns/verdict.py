@@ -33,7 +33,7 @@ def judge(report: Report, house: House, *, orders: int) -> None:
     """Put down every contradiction, and the figures."""
     facts = house.facts
     report.violate(*facts.violations())
-    stored = facts.one(_ORDERS)
+    stored = facts.value(_ORDERS)
     report.expect(that=stored == orders, otherwise=f"{stored} of {orders} orders are stored")
     doubts, denied, stopped = _answers(house)
     last = dict(facts.rows(_LAST_RUNS))
@@ -46,19 +46,21 @@ def judge(report: Report, house: House, *, orders: int) -> None:
         )
     )
     effects = house.world.lines("effect")
-    calls = {(thread, call): rest for thread, call, *rest in facts.rows(_CALLS)}
+    calls = {(thread, call): columns for thread, call, *columns in facts.rows(_CALLS)}
     _judge_effects(report, effects, calls, denied, stopped)
     _judge_doubts(report, house, calls, doubts)
     report.figures |= {
         "orders": orders,
-        "runs, with their resumes": facts.one("SELECT count(*) FROM inbox_run"),
-        "runs driven more than once": facts.one("SELECT count(*) FROM inbox_run WHERE attempt > 1"),
-        "events": facts.one("SELECT count(*) FROM inbox_event"),
+        "runs, with their resumes": facts.value("SELECT count(*) FROM inbox_run"),
+        "runs driven more than once": facts.value(
+            "SELECT count(*) FROM inbox_run WHERE attempt > 1"
+        ),
+        "events": facts.value("SELECT count(*) FROM inbox_event"),
         "tool calls": len(calls),
         "effects of once calls": sum(line["tool"] in ONCE for line in effects),
         "calls of idempotent tools": sum(line["tool"] not in ONCE for line in effects),
         "idempotent calls made again, same key": len(effects) - len({_key(e) for e in effects}),
-        "doubts": sum(len(given) for given in doubts.values()),
+        "doubts": sum(len(operators) for operators in doubts.values()),
         "approvals denied": len(denied),
         "orders stopped by a person": len(stopped),
     }
@@ -90,27 +92,27 @@ def _judge_effects(
     denied: set[Call],
     stopped: set[str],
 ) -> None:
-    made = Counter((line["thread"], line["call"]) for line in effects)
+    executions = Counter((line["thread"], line["call"]) for line in effects)
     keys = defaultdict(set)
     for line in effects:
         keys[line["operation"]].add(line["key"])
-        if line["tool"] in ONCE and made[line["thread"], line["call"]] > 1:
+        if line["tool"] in ONCE and executions[line["thread"], line["call"]] > 1:
             report.violate(f"{line['operation']} may be called once and was called twice")
     report.violate(
         *(
-            f"{operation} was done under {len(found)} keys"
-            for operation, found in keys.items()
-            if len(found) > 1
+            f"{operation} was done under {len(calls_by_key)} keys"
+            for operation, calls_by_key in keys.items()
+            if len(calls_by_key) > 1
         )
     )
     for (thread, call), (name, state, effect) in calls.items():
-        if effect in ("once", "idempotent") and state == "settled" and not made[thread, call]:
+        if effect in ("once", "idempotent") and state == "settled" and not executions[thread, call]:
             report.violate(f"{name} {call} has a result and was never called")
-        if (thread, call) in denied and made[thread, call]:
+        if (thread, call) in denied and executions[thread, call]:
             report.violate(f"{name} {call} was denied and called")
         if thread not in stopped and state not in ("settled", "not_run"):
             report.violate(f"{name} {call} was left {state}")
-    unknown = [call for call in made if call not in calls]
+    unknown = [call for call in executions if call not in calls]
     report.expect(that=not unknown, otherwise=f"effects of calls that nobody knows: {unknown}")
 
 
@@ -128,21 +130,23 @@ def _judge_doubts(
     """
     threads = {str(UUID(str(run))): thread for run, thread in house.facts.rows(_THREADS)}
     begun = house.world.lines("starting", "started")
-    most = Counter((one["thread"], one["call"]) for one in begun if one["kind"] == "starting")
-    least = Counter((threads[one["run"]], one["call"]) for one in begun if one["kind"] == "started")
+    most = Counter((line["thread"], line["call"]) for line in begun if line["kind"] == "starting")
+    least = Counter(
+        (threads[line["run"]], line["call"]) for line in begun if line["kind"] == "started"
+    )
     exact = 0
     for call in most.keys() | doubts.keys():
         name, state, _ = calls[call]
         answers = doubts.get(call, [])
         by_tool = state == "settled" and "happened" not in answers
-        asked = len(answers)
-        if not least[call] - by_tool <= asked <= most[call] - by_tool:
+        answer_count = len(answers)
+        if not least[call] - by_tool <= answer_count <= most[call] - by_tool:
             report.violate(
                 f"{name} {call} was started {least[call]} to {most[call]} times, is {state}, and "
-                f"was asked about {asked} times: {answers}"
+                f"was asked about {answer_count} times: {answers}"
             )
         exact += least[call] == most[call]
-        wrong = [one for one in answers[:-1] if one != "did_not_happen"]
+        wrong = [answer for answer in answers[:-1] if answer != "did_not_happen"]
         report.expect(
             that=not wrong, otherwise=f"{name} {call} was asked about after the answers {wrong}"
         )

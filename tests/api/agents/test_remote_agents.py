@@ -40,11 +40,13 @@ def test_an_agent_is_added_changed_and_tested(admin, elsewhere):
     assert (tested.json()["protocol_version"], tested.json()["dialect"]) == ("1.0", "canonical")
     assert {**seen["remote"]["test"], "at": None} == {**tested.json(), "at": None}
     assert elsewhere.headers[0]["Authorization"] == SECRET
-    assert not [one for one in (added, changed, tested) if SECRET in one.content.decode()]
+    assert not [
+        response for response in (added, changed, tested) if SECRET in response.content.decode()
+    ]
 
 
 @pytest.mark.parametrize(
-    ("published", "shown"),
+    ("published", "human_in_the_loop"),
     [
         (None, {"supported": True, "interrupts": True}),
         ({"transport": {"streaming": True}}, None),
@@ -54,7 +56,9 @@ def test_an_agent_is_added_changed_and_tested(admin, elsewhere):
         ),
     ],
 )
-def test_capabilities_have_what_the_connection_test_found(admin, elsewhere, published, shown):
+def test_capabilities_have_what_the_connection_test_found(
+    admin, elsewhere, published, human_in_the_loop
+):
     admin.put("/api/agents/refunds", {"url": elsewhere.url})
     before = admin.get("/api/agents/refunds/capabilities").json()["capabilities"]
     elsewhere.runs, elsewhere.capabilities = [REFUSAL], published
@@ -63,7 +67,7 @@ def test_capabilities_have_what_the_connection_test_found(admin, elsewhere, publ
 
     after = admin.get("/api/agents/refunds/capabilities").json()["capabilities"]
     assert "humanInTheLoop" not in before
-    assert after.get("humanInTheLoop") == shown
+    assert after.get("humanInTheLoop") == human_in_the_loop
 
 
 def test_an_absent_or_null_header_stays_as_it_is(admin):
@@ -122,7 +126,7 @@ def test_what_has_another_shape_is_said_by_field(admin, body, field):
         ({"url": URL, "headers": {"X": None}}, "headers"),
         ({"url": URL, "headers": {"": "x"}}, "headers"),
         ({"url": URL, "headers": {"Host": "x"}}, "headers"),
-        ({"url": URL, "headers": {f"X-{one}": "x" for one in range(21)}}, "headers"),
+        ({"url": URL, "headers": {f"X-{number}": "x" for number in range(21)}}, "headers"),
     ],
 )
 def test_what_a_rule_forbids_is_said_by_field(admin, body, field):
@@ -141,10 +145,10 @@ def test_an_agent_of_the_installation_is_not_replaced(admin):
 
 def test_an_agent_that_runs_here_has_no_connection_to_test(admin):
     answer = admin.post("/api/agents/rehearsal/test")
-    shown = admin.get("/api/agents/rehearsal").json()
+    agent = admin.get("/api/agents/rehearsal").json()
 
     assert (answer.status_code, answer.json()["code"]) == (409, "NOT_REMOTE")
-    assert (shown["kind"], shown["remote"]) == ("local", None)
+    assert (agent["kind"], agent["remote"]) == ("local", None)
 
 
 def test_only_administrators_see_where_an_agent_is(admin, key_with, elsewhere):

@@ -66,8 +66,8 @@ def _one_connection(settings):
 
 def of_the_site(api):
     """The operations without those that stream, which another server answers."""
-    for found in api.get_all_operations():
-        operation = found.ok()
+    for result in api.get_all_operations():
+        operation = result.ok()
         raw = operation.definition.raw
         kinds = [kind for answer in raw["responses"].values() for kind in answer.get("content", {})]
         if "text/event-stream" not in kinds and not operation.path.startswith("/agui/"):
@@ -76,9 +76,9 @@ def of_the_site(api):
 
 def ids_in(operation, things):
     """The ids of what is there, for the address; an address of nothing answers nothing."""
-    names = [one.name for one in operation.path_parameters]
-    known = {name: getattr(things, name) for name in names if getattr(things, name, "")}
-    return {"path_parameters": known} if known else {}
+    names = [parameter.name for parameter in operation.path_parameters]
+    known_ids = {name: getattr(things, name) for name in names if getattr(things, name, "")}
+    return {"path_parameters": known_ids} if known_ids else {}
 
 
 def send(operation, mode, caller, **fixed):
@@ -106,9 +106,9 @@ def auth_of(caller):
         def get(self, case, context):
             return caller if caller.session or caller.token else None
 
-        def set(self, case, known, context):
-            case.headers.update(known.headers)
-            case.cookies.update(known.cookies)
+        def set(self, case, known_ids, context):
+            case.headers.update(known_ids.headers)
+            case.cookies.update(known_ids.cookies)
 
     storage = AuthStorage()
     storage(refresh_interval=None)(Auth)

@@ -56,20 +56,22 @@ def maker(request, world, key_with):
     return Maker(admin, "/api/teams/tests/keys", body, ApiKey, other)
 
 
-def made(maker, answers):
-    return maker.rows.objects.filter(pk__in=[one.json()["id"] for one in answers]).count()
+def row_count(maker, answers):
+    return maker.rows.objects.filter(pk__in=[answer.json()["id"] for answer in answers]).count()
 
 
 def test_the_same_request_makes_it_once_and_says_so(maker):
     first, again = (maker.ask(**KEY) for _ in range(2))
 
     assert (first.status_code, again.status_code) == (201, 201)
-    assert made(maker, [first, again]) == 1
+    assert row_count(maker, [first, again]) == 1
     assert "Idempotent-Replayed" not in first.headers
     assert again.headers["Idempotent-Replayed"] == "true"
     secrets = {"secret", "token", "link"}
-    told = {name: text for name, text in first.json().items() if name not in secrets}
-    assert {name: text for name, text in again.json().items() if name not in secrets} == told
+    public_fields = {name: text for name, text in first.json().items() if name not in secrets}
+    assert {
+        name: text for name, text in again.json().items() if name not in secrets
+    } == public_fields
 
 
 def test_a_secret_is_told_once_and_kept_nowhere(maker):
@@ -96,14 +98,14 @@ def test_another_request_under_the_same_name_is_refused(maker):
     answer = maker.ask(maker.other, **KEY)
 
     assert (answer.status_code, answer.json()["code"]) == (409, "IDEMPOTENCY_CONFLICT")
-    assert made(maker, [first]) == 1
+    assert row_count(maker, [first]) == 1
 
 
 def test_without_a_name_it_is_made_as_often_as_it_is_asked_for(maker):
     if maker.rows is Invitation:
         assert (maker.ask().status_code, maker.ask().status_code) == (201, 422)
     else:
-        assert made(maker, [maker.ask(), maker.ask()]) == 2
+        assert row_count(maker, [maker.ask(), maker.ask()]) == 2
 
 
 def test_what_was_refused_leaves_its_name_free(maker):
@@ -118,9 +120,12 @@ def test_what_was_refused_leaves_its_name_free(maker):
 
 def test_callers_never_meet_in_a_name(key_with):
     body = {"name": "ci", "scopes": ["read"]}
-    one, other = key_with("admin", "read"), key_with("admin", "read")
+    first_key, other = key_with("admin", "read"), key_with("admin", "read")
 
-    ids = {maker.post("/api/teams/tests/keys", body, **KEY).json()["id"] for maker in (one, other)}
+    ids = {
+        maker.post("/api/teams/tests/keys", body, **KEY).json()["id"]
+        for maker in (first_key, other)
+    }
 
     assert len(ids) == 2
 

@@ -77,13 +77,13 @@ def test_every_message_of_a_webhook_has_an_example(name):
 
 def names_in(part):
     """The components that a part of the document refers to, and those that they refer to."""
-    found, schemas = set(), describe_api()["components"]["schemas"]
+    component_names, schemas = set(), describe_api()["components"]["schemas"]
     pending = [json.dumps(part)]
     while pending:
-        names = set(re.findall(r'"#/components/schemas/(\w+)"', pending.pop())) - found
+        names = set(re.findall(r'"#/components/schemas/(\w+)"', pending.pop())) - component_names
         pending += [json.dumps(schemas[name]) for name in names]
-        found |= names
-    return found
+        component_names |= names
+    return component_names
 
 
 def test_responses_have_no_members_that_are_not_described():
@@ -103,7 +103,9 @@ def test_responses_have_no_members_that_are_not_described():
 def test_an_input_for_the_door_is_described_as_the_door_takes_it():
     described = OPERATIONS["runAgent"]
     body = described["requestBody"]["content"][JSON]
-    (dialect,) = [one for one in described["parameters"] if one["name"] == "dialect"]
+    (dialect,) = [
+        parameter for parameter in described["parameters"] if parameter["name"] == "dialect"
+    ]
     example = body["examples"]["Request"]["value"]
 
     assert dialect["schema"]["enum"] == ["canonical", "draft", "langgraph"]
@@ -118,8 +120,12 @@ def test_the_scope_is_the_one_without_which_the_table_of_routes_refuses(route):
         for method, path, described in operations()
         if (method, path) == (route.method, path_of(route))
     )
-    refused = {one.value for one in Permission if route.statuses[f"k_{one.value}"] == 403}
-    everything = {one.value for one in Permission}
+    refused = {
+        permission.value
+        for permission in Permission
+        if route.statuses[f"k_{permission.value}"] == 403
+    }
+    everything = {permission.value for permission in Permission}
 
     if "x-required-scope" not in described:
         assert route.statuses["nobody"] == 200
@@ -146,6 +152,6 @@ def test_it_is_the_same_for_everybody_and_reads_no_row(world, django_assert_num_
     member.force_login(world.bob)
 
     with django_assert_num_queries(0):
-        told = Client().get("/api/schema/").content
+        schema = Client().get("/api/schema/").content
 
-    assert told == member.get("/api/schema/").content
+    assert schema == member.get("/api/schema/").content

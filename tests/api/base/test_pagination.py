@@ -50,13 +50,17 @@ def full(world, bob):
     (closed,) = (open_interrupts(start(world, "rehearse:parallel:7")),)
     for row in closed:
         steps.approve(row, bob)
-    asked = [open_interrupts(start(world, "rehearse:tool_call"))[0] for _ in range(7)]
+    interrupts = [open_interrupts(start(world, "rehearse:tool_call"))[0] for _ in range(7)]
     for number in range(7):
-        add_comment(interrupt_id=asked[0].pk, actor=bob, text=f"word {number}")
+        add_comment(interrupt_id=interrupts[0].pk, actor=bob, text=f"word {number}")
     hooks = [add_webhook(team_id=world.team.pk, actor=SEED, **HOOK)[0] for _ in range(7)]
     for _ in range(7):
         send_test(endpoint_id=hooks[0].pk, actor=SEED)
-    return {"interrupt": asked[0].pk, "webhook": hooks[0].pk, "thread": asked[0].thread_id}
+    return {
+        "interrupt": interrupts[0].pk,
+        "webhook": hooks[0].pk,
+        "thread": interrupts[0].thread_id,
+    }
 
 
 def read(api, path, **query):
@@ -67,10 +71,10 @@ def read(api, path, **query):
 
 def pages(api, path, **query):
     """Every page of a list, from the first to the last one."""
-    found = [read(api, path, **query)]
-    while found[-1]["next_after"]:
-        found.append(read(api, path, **{**query, "after": found[-1]["next_after"]}))
-    return [page["results"] for page in found]
+    results = [read(api, path, **query)]
+    while results[-1]["next_after"]:
+        results.append(read(api, path, **{**query, "after": results[-1]["next_after"]}))
+    return [page["results"] for page in results]
 
 
 def split(path):
@@ -85,12 +89,12 @@ def split(path):
 def test_the_pages_of_a_list_are_the_list(admin, full, path):
     address, query = split(f"/api/{path}".format(**full))
 
-    whole = read(admin, address, **query, limit=200)
+    listed = read(admin, address, **query, limit=200)
     parts = pages(admin, address, **query, limit=3)
 
-    assert len(whole["results"]) >= 7
-    assert whole["next_after"] is None
-    assert [item for part in parts for item in part] == whole["results"]
+    assert len(listed["results"]) >= 7
+    assert listed["next_after"] is None
+    assert [item for part in parts for item in part] == listed["results"]
     assert {len(part) for part in parts[:-1]} == {3}
 
 
@@ -124,10 +128,10 @@ def test_rows_added_while_paging_do_not_shift_later_pages(admin, world, full):
 
     start(world, "rehearse:echo")
     steps.start(world, "rehearse:echo", thread_id=first["results"][2]["thread_id"] + "-new")
-    rest = pages(admin, "/api/threads", limit=3, after=first["next_after"])
+    remaining_pages = pages(admin, "/api/threads", limit=3, after=first["next_after"])
 
-    assert not set(seen) & {item["id"] for part in rest for item in part}
-    assert len(seen) + sum(map(len, rest)) == 8
+    assert not set(seen) & {item["id"] for part in remaining_pages for item in part}
+    assert len(seen) + sum(map(len, remaining_pages)) == 8
 
 
 def test_a_cursor_of_somebody_else_s_row_opens_nothing(world, full):
@@ -153,8 +157,8 @@ def test_the_lists_of_several_teams_are_one_list_in_one_order(world):
     )
     Membership.objects.create(team=world.team, user=dora, role=Role.REVIEWER)
     runs = [
-        start(world, "rehearse:echo", agent=one, actor=world.actor(dora))
-        for one in (world.agent, agent, agent, world.agent, agent)
+        start(world, "rehearse:echo", agent=owner, actor=world.actor(dora))
+        for owner in (world.agent, agent, agent, world.agent, agent)
     ]
     person = Client()
     person.force_login(dora)
@@ -338,8 +342,8 @@ def test_an_agent_elsewhere_is_changed_only_as_it_was_seen(admin, world):
 def test_a_version_where_there_are_none_is_refused(world):
     person = Client()
     person.force_login(world.bob)
-    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
-    answer = person.delete(f"/api/interrupts/{asked.pk}/claim", headers={"If-Match": '"x"'})
+    answer = person.delete(f"/api/interrupts/{interrupt.pk}/claim", headers={"If-Match": '"x"'})
 
     assert (answer.status_code, answer.json()["code"]) == (412, "PRECONDITION_FAILED")

@@ -38,8 +38,10 @@ def person(world):
     return Person(world.bob)
 
 
-def shown(*interrupts):
-    return [{"id": str(one.pk), "view_digest": one.view_digest} for one in interrupts]
+def view_references(*interrupts):
+    return [
+        {"id": str(interrupt.pk), "view_digest": interrupt.view_digest} for interrupt in interrupts
+    ]
 
 
 def test_a_machine_takes_its_answer_back_while_others_are_missing(api, world):
@@ -65,11 +67,11 @@ def test_nobody_takes_back_what_another_has_answered(api, world, bob):
 
 
 def test_one_answer_is_given_to_many_and_each_says_what_became_of_it(api, world, bob):
-    (one,) = open_interrupts(start(world, "rehearse:tool_call"))
-    (taken,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (decided,) = open_interrupts(start(world, "rehearse:tool_call"))
     (unread,) = open_interrupts(start(world, "rehearse:tool_call"))
-    steps.deny(taken, bob)
-    items = [*shown(one, taken), {"id": str(unread.pk), "view_digest": "0" * 64}]
+    steps.deny(decided, bob)
+    items = [*view_references(interrupt, decided), {"id": str(unread.pk), "view_digest": "0" * 64}]
 
     answer = api.post(
         "/api/interrupts/decide", {"status": "resolved", "payload": APPROVE, "items": items}
@@ -82,7 +84,7 @@ def test_one_answer_is_given_to_many_and_each_says_what_became_of_it(api, world,
     codes = [result["error"] and result["error"]["code"] for result in results]
     assert codes == [None, "INTERRUPT_ALREADY_RESOLVED", "VIEW_CHANGED"]
     assert results[1]["error"]["by"] == "Bob"
-    assert Run.objects.filter(resumes=one.run).count() == 1
+    assert Run.objects.filter(resumes=interrupt.run).count() == 1
 
 
 def test_many_are_taken_back_at_once(api, world):
@@ -90,13 +92,13 @@ def test_many_are_taken_back_at_once(api, world):
     first, second, *_ = open_interrupts(run)
     api.post(
         "/api/interrupts/decide",
-        {"status": "resolved", "payload": APPROVE, "items": shown(first, second)},
+        {"status": "resolved", "payload": APPROVE, "items": view_references(first, second)},
     )
 
     answer = api.post("/api/interrupts/withdraw", {"ids": [str(first.pk), str(second.pk)]})
 
     assert [result["error"] for result in answer.json()["results"]] == [None, None]
-    assert {first.pk, second.pk} <= {one.pk for one in open_interrupts(run)}
+    assert {first.pk, second.pk} <= {interrupt.pk for interrupt in open_interrupts(run)}
 
 
 @pytest.mark.parametrize("number", [0, 101])
@@ -129,21 +131,21 @@ def test_what_another_has_claimed_is_taken_over_by_saying_so_only(person, world,
     claim = f"/api/interrupts/{interrupt.pk}/claim"
 
     refused = person.post(claim)
-    taken = person.post(claim, {"take_over": True})
+    response = person.post(claim, {"take_over": True})
 
     assert (refused.status_code, refused.json()["by"]) == (409, "Dora")
-    assert taken.json()["by"] == "Bob"
+    assert response.json()["by"] == "Bob"
 
 
 def test_a_comment_is_kept_as_it_was_written(person, api, world):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     comments = f"/api/interrupts/{interrupt.pk}/comments"
 
-    said = person.post(comments, {"text": "  <b>sure?</b>\n"})
+    response = person.post(comments, {"text": "  <b>sure?</b>\n"})
     empty = person.post(comments, {"text": " "})
 
-    assert (said.status_code, said.json()["by"]) == (201, "Bob")
+    assert (response.status_code, response.json()["by"]) == (201, "Bob")
     assert empty.status_code == 400
     (read,) = api.get(comments).json()["results"]
-    assert read == said.json()
+    assert read == response.json()
     assert Comment.objects.get().text == "  <b>sure?</b>\n"

@@ -21,12 +21,12 @@ def admin(key_with):
 
 
 def test_a_key_is_made_seen_rotated_and_revoked(admin):
-    made = admin.post(KEYS, {"name": "ci", "scopes": ["run", "read"], "expires_in_days": 30})
-    token, path = made.json()["token"], f"/api/keys/{made.json()['id']}"
+    response = admin.post(KEYS, {"name": "ci", "scopes": ["run", "read"], "expires_in_days": 30})
+    token, path = response.json()["token"], f"/api/keys/{response.json()['id']}"
     rotated = admin.post(f"{path}/rotate", {"overlap_hours": 0})
     new = rotated.json()["token"]
 
-    assert (made.status_code, rotated.status_code) == (201, 200)
+    assert (response.status_code, rotated.status_code) == (201, 200)
     assert Caller(token).get("/api/runs").status_code == 401
     assert Caller(new).get("/api/runs").status_code == 200
 
@@ -46,12 +46,12 @@ def test_a_key_is_made_seen_rotated_and_revoked(admin):
 
 
 def test_keys_are_read_a_page_at_a_time_the_latest_first(admin):
-    made = [admin.post(KEYS, {"name": name, "scopes": ["read"]}).json()["id"] for name in "ab"]
+    key_ids = [admin.post(KEYS, {"name": name, "scopes": ["read"]}).json()["id"] for name in "ab"]
 
     first = admin.get(f"{KEYS}?limit=1").json()
     second = admin.get(f"{KEYS}?limit=1&after={first['next_after']}").json()
 
-    assert [one["id"] for one in first["results"] + second["results"]] == made[::-1]
+    assert [key["id"] for key in first["results"] + second["results"]] == key_ids[::-1]
     assert admin.get(f"{KEYS}?after=x").status_code == 400
 
 
@@ -118,8 +118,8 @@ def test_the_token_before_lives_for_a_week_at_most(admin, body):
 
 
 def test_an_agent_that_has_a_key_cannot_answer_what_it_asks(admin, world):
-    given = {"name": "own", "scopes": ["read", "run"], "agent": "rehearsal"}
-    agent = Caller(admin.post(KEYS, given).json()["token"])
+    key_fields = {"name": "own", "scopes": ["read", "run"], "agent": "rehearsal"}
+    agent = Caller(admin.post(KEYS, key_fields).json()["token"])
     started = start_run(agent)
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     answer = {

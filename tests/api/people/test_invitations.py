@@ -23,10 +23,10 @@ def admin(key_with):
 def test_somebody_is_invited_and_listed(admin, world, settings):
     settings.SENDS_MAIL = True
 
-    made = admin.post(PATH, NORA)
+    response = admin.post(PATH, NORA)
 
-    answer = made.json()
-    assert (made.status_code, answer["mail"], answer.pop("link")) == (201, "sent", None)
+    answer = response.json()
+    assert (response.status_code, answer["mail"], answer.pop("link")) == (201, "sent", None)
     assert mail.outbox[0].to == ["nora@example.com"]
     assert admin.get(PATH).json()["results"] == [answer]
 
@@ -42,28 +42,28 @@ def test_a_mail_that_could_not_be_sent_is_said(admin, world, settings):
     settings.SENDS_MAIL = True
     settings.EMAIL_BACKEND = "tests.integration.people.test_invitations.Broken"
 
-    made = admin.post(PATH, NORA)
+    response = admin.post(PATH, NORA)
 
-    assert (made.status_code, made.json()["mail"]) == (201, "failed")
+    assert (response.status_code, response.json()["mail"]) == (201, "failed")
 
 
 def test_an_invitation_is_sent_again_and_withdrawn(admin, world):
-    made = admin.post(PATH, NORA).json()
-    one = f"/api/invitations/{made['id']}"
-    again = admin.post(f"{one}/resend", {})
+    invitation = admin.post(PATH, NORA).json()
+    path = f"/api/invitations/{invitation['id']}"
+    again = admin.post(f"{path}/resend", {})
 
-    assert (again.status_code, again.json()["id"]) == (200, made["id"])
-    assert Client().get(urlsplit(made["link"]).path).status_code == 404
-    assert [admin.delete(one).status_code for _ in range(2)] == [204, 204]
-    refused = admin.post(f"{one}/resend", {})
+    assert (again.status_code, again.json()["id"]) == (200, invitation["id"])
+    assert Client().get(urlsplit(invitation["link"]).path).status_code == 404
+    assert [admin.delete(path).status_code for _ in range(2)] == [204, 204]
+    refused = admin.post(f"{path}/resend", {})
     assert (refused.status_code, refused.json()["code"]) == (409, "INVITATION_ENDED")
     assert admin.get(PATH).json()["results"] == []
 
 
 def test_an_invitation_is_sent_again_five_times_an_hour(admin, world):
-    one = f"/api/invitations/{admin.post(PATH, NORA).json()['id']}/resend"
+    path = f"/api/invitations/{admin.post(PATH, NORA).json()['id']}/resend"
 
-    answers = [admin.post(one, {}) for _ in range(6)]
+    answers = [admin.post(path, {}) for _ in range(6)]
 
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert answers[-1].json()["code"] == "RATE_LIMITED"
@@ -99,5 +99,7 @@ def test_the_list_is_read_a_page_at_a_time(admin, world):
     first = admin.get(f"{PATH}?limit=2").json()
     second = admin.get(f"{PATH}?limit=2&after={first['next_after']}").json()
 
-    assert [one["email"] for one in first["results"] + second["results"]] == names[::-1]
+    assert [invitation["email"] for invitation in first["results"] + second["results"]] == names[
+        ::-1
+    ]
     assert second["next_after"] is None

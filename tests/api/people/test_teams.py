@@ -21,7 +21,7 @@ def test_a_key_sees_its_team_and_who_is_in_it(admin, world):
     assert team == admin.get("/api/teams/tests").json()
     assert (team["slug"], team["role"], team["grace_seconds"]) == ("tests", None, 0)
     assert team["permissions"] == ["admin", "decide", "read", "run"]
-    assert [(one["username"], one["role"]) for one in people] == [
+    assert [(member["username"], member["role"]) for member in people] == [
         ("alice", "viewer"),
         ("bob", "reviewer"),
     ]
@@ -32,7 +32,7 @@ def test_members_are_read_a_page_at_a_time(admin, world):
     first = admin.get(path).json()
     second = admin.get(f"{path}&after={first['next_after']}").json()
 
-    names = [one["username"] for one in first["results"] + second["results"]]
+    names = [member["username"] for member in first["results"] + second["results"]]
     assert (names, second["next_after"]) == (["alice", "bob"], None)
 
 
@@ -45,7 +45,7 @@ def test_teams_are_read_a_page_at_a_time(client, world):
     seen, after = [], ""
     while after is not None:
         page = client.get(f"/api/teams?limit=1&after={after}").json()
-        seen += [one["slug"] for one in page["results"]]
+        seen += [team["slug"] for team in page["results"]]
         after = page["next_after"]
 
     assert seen == ["ops", "tests", "zoo"]
@@ -89,9 +89,9 @@ def test_a_superuser_makes_a_team_that_can_be_one(client, world, wrong, status):
     client.force_login(User.objects.create_superuser("root", password="root-password"))
 
     body = {"slug": "ops", "name": "Operations", **wrong}
-    made = client.post("/api/teams", body, content_type="application/json")
+    response = client.post("/api/teams", body, content_type="application/json")
 
-    assert made.status_code == status
+    assert response.status_code == status
     assert Team.objects.filter(name="Operations").exists() == (status == 201)
 
 

@@ -169,11 +169,11 @@ def test_claim_blocks_other_people_but_not_api_keys(api, world, bob, dora):
     path, body = f"/api/interrupts/{interrupt.pk}/decide", decision(interrupt, APPROVE)
 
     refused = person.post(path, json.dumps(body), content_type="application/json")
-    taken = api.post(path, body)
+    response = api.post(path, body)
 
     assert (refused.status_code, refused.json()["code"]) == (409, "CLAIMED")
     assert (refused.json()["by"], refused.json()["until"]) == ("Dora", claim.until.isoformat())
-    assert taken.status_code == 200
+    assert response.status_code == 200
 
 
 def test_a_run_is_cancelled(api):
@@ -207,9 +207,9 @@ def test_a_run_that_has_not_failed_is_not_tried_again(api):
 
 def test_agents_tell_what_they_take_and_can_do_at_addresses_of_their_own(api, as_agent):
     agent = as_agent(lambda _: [])  # a message is all that it takes
-    whole = api.get("/api/agents/rehearsal").json()["capabilities"]
+    capabilities = api.get("/api/agents/rehearsal").json()["capabilities"]
 
-    assert api.get("/api/agents/rehearsal/capabilities").json() == {"capabilities": whole}
+    assert api.get("/api/agents/rehearsal/capabilities").json() == {"capabilities": capabilities}
     assert api.get(f"/api/agents/{agent.slug}/input-schema").json() == {"input_schema": None}
 
 
@@ -218,9 +218,9 @@ def test_an_agent_tells_the_schema_of_what_it_is_started_with(api, as_agent, mon
     schema = {"type": "object", "required": ["order"]}
     monkeypatch.setattr(registry.get(agent.implementation), "input_schema", schema)
 
-    found = api.get(f"/api/agents/{agent.slug}/input-schema")
+    response = api.get(f"/api/agents/{agent.slug}/input-schema")
 
-    assert found.json() == {"input_schema": schema}
+    assert response.json() == {"input_schema": schema}
 
 
 def test_an_agent_that_is_not_installed_here_is_404(api, world):
@@ -482,10 +482,10 @@ def test_every_error_is_a_problem_for_people_and_for_programs(api):
     shapeless = api.post("/api/runs", {"agent": "rehearsal"})
 
     for answer, status, code in ((unknown, 404, "NOT_FOUND"), (shapeless, 400, "INVALID_INPUT")):
-        told = answer.json()
+        problem = answer.json()
         assert answer.headers["Content-Type"] == "application/problem+json"
-        assert (answer.status_code, told["status"], told["code"]) == (status, status, code)
-        assert told["type"] == f"urn:signoff:problem:{code.lower().replace('_', '-')}"
-        assert told["title"]
-        assert told["detail"].endswith(".")
+        assert (answer.status_code, problem["status"], problem["code"]) == (status, status, code)
+        assert problem["type"] == f"urn:signoff:problem:{code.lower().replace('_', '-')}"
+        assert problem["title"]
+        assert problem["detail"].endswith(".")
     assert shapeless.json()["problems"] == {"message": ["This field is required."]}

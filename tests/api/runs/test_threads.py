@@ -23,9 +23,9 @@ def calls(api, world, bob):
 
     def after(answer, *args, **more):
         run = start(world, "rehearse:tool_call")
-        (asked,) = open_interrupts(run)
+        (interrupt,) = open_interrupts(run)
         if answer is not None:
-            answer(asked, bob, *args, **more)
+            answer(interrupt, bob, *args, **more)
             resumed_run(run)
         (call,) = read(api, f"/api/threads/{run.thread_id}/tool-calls")["results"]
         return call
@@ -48,7 +48,7 @@ def test_what_was_edited_is_what_was_approved_and_executed(calls):
     assert call["approved_args"] == call["executed_args"] == ARGS
     assert call["state"] == "settled"
     assert "kim@example.com" in call["result"]
-    assert [one["by"] for one in call["decisions"]] == ["Bob"]
+    assert [decision["by"] for decision in call["decisions"]] == ["Bob"]
     assert call["proposed_at"] < call["started_at"] < call["settled_at"]
 
 
@@ -57,7 +57,7 @@ def test_what_was_denied_was_neither_approved_nor_executed(calls):
 
     assert call["state"] == "not_run"
     assert call["approved_args"] is call["executed_args"] is None
-    assert [one["payload"]["approved"] for one in call["decisions"]] == [False]
+    assert [decision["payload"]["approved"] for decision in call["decisions"]] == [False]
 
 
 def test_the_parts_of_a_thread_are_those_of_the_whole(api, world):
@@ -65,31 +65,31 @@ def test_the_parts_of_a_thread_are_those_of_the_whole(api, world):
     start(world, "rehearse:echo", thread_id=run.thread.external_id)
     path = f"/api/threads/{run.thread_id}"
 
-    whole = read(api, path)
+    thread = read(api, path)
     messages = pages(api, f"{path}/messages", limit=1)
 
-    assert [one for part in messages for one in part] == whole["messages"]
-    assert len(whole["messages"]) > 2
-    assert read(api, f"{path}/state")["state"] == whole["state"]
+    assert [message for part in messages for message in part] == thread["messages"]
+    assert len(thread["messages"]) > 2
+    assert read(api, f"{path}/state")["state"] == thread["state"]
     assert read(api, f"{path}/runs") == read(api, "/api/runs", thread=run.thread_id)
     assert len(read(api, f"{path}/runs")["results"]) == 2
 
 
 def test_who_did_what_is_told_in_the_order_done(api, world, bob):
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    steps.approve(asked, bob)
+    (interrupt,) = open_interrupts(run)
+    steps.approve(interrupt, bob)
     start(world, "rehearse:echo")
     path = f"/api/threads/{run.thread_id}/audit"
 
     parts = pages(api, path, limit=2)
 
-    entries = [one for part in parts for one in part]
-    assert [one["action"] for one in entries] == steps.audit_actions(run.thread)
+    entries = [entry for part in parts for entry in part]
+    assert [entry["action"] for entry in entries] == steps.audit_actions(run.thread)
     assert len(entries) > 2
-    assert "Bob" in [one["actor"]["name"] for one in entries]
+    assert "Bob" in [entry["actor"]["name"] for entry in entries]
     assert read(api, path, fields="seq,action")["results"][0].keys() == {"seq", "action"}
-    assert [one["seq"] for one in entries] == list(range(1, len(entries) + 1))
+    assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
 
 
 def test_what_was_erased_is_told_as_gone(api, world):
@@ -98,6 +98,6 @@ def test_what_was_erased_is_told_as_gone(api, world):
 
     entries = read(api, f"/api/threads/{run.thread_id}/audit")["results"]
 
-    assert [one["action"] for one in entries] == steps.audit_actions(run.thread)
+    assert [entry["action"] for entry in entries] == steps.audit_actions(run.thread)
     assert entries[0]["actor"]["name"] is entries[0]["detail"] is None
     assert entries[-1]["actor"]["name"] == SEED.label

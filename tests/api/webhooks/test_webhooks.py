@@ -48,17 +48,17 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     answered = start(world, "rehearse:tool_call")
     approve(open_interrupts(answered)[0], bob)
     resumed_run(answered)
-    asked = start(world, "rehearse:expires_soon")
-    warn_of_expiry(thread_id=asked.thread_id)
+    interrupts = start(world, "rehearse:expires_soon")
+    warn_of_expiry(thread_id=interrupts.thread_id)
     later(minutes=1)
-    expire_interrupts(thread_id=asked.thread_id)
+    expire_interrupts(thread_id=interrupts.thread_id)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 
     assert {message["type"] for message in messages} == {kind.value for kind in EventType}
     for message in messages:
-        told = describe_api()["webhooks"][message["type"]]["post"]["requestBody"]
-        assert problems_with(told["content"]["application/json"]["schema"], message) == []
+        request_body = describe_api()["webhooks"][message["type"]]["post"]["requestBody"]
+        assert problems_with(request_body["content"]["application/json"]["schema"], message) == []
 
 
 def deliver():
@@ -92,8 +92,8 @@ def test_a_webhook_is_added_seen_changed_and_removed(admin, world):
 
 
 def _audited():
-    found = AuditEntry.objects.filter(action__startswith="webhook").order_by("pk")
-    return list(found.values_list("action", flat=True))
+    entries = AuditEntry.objects.filter(action__startswith="webhook").order_by("pk")
+    return list(entries.values_list("action", flat=True))
 
 
 def test_what_is_so_already_is_not_written_down_again(admin, hook):
@@ -143,12 +143,12 @@ def test_a_secret_is_told_once_and_kept_in_no_readable_form(admin, hook, receive
     rotated = admin.post(f"{hook}/rotate").json()["secret"]
     with connection.cursor() as cursor:
         cursor.execute("SELECT secret, former_secret FROM inbox_webhookendpoint")
-        kept = str(cursor.fetchall())
+        rows = str(cursor.fetchall())
     audited = "".join(AuditEntry.objects.values_list("payload__text", flat=True))
 
     for secret in (rotated, receiver.secret):
         assert (
-            secret.removeprefix("whsec_") not in kept + audited + admin.get(hook).content.decode()
+            secret.removeprefix("whsec_") not in rows + audited + admin.get(hook).content.decode()
         )
     assert receiver.secret != rotated
 
@@ -202,7 +202,7 @@ def test_one_that_is_sent_again_keeps_nothing_waiting(admin, hook, receiver, wor
     start(world, "rehearse:echo", thread_id="t")
     deliver()
 
-    assert [one.was_taken for one in receiver.received] == [True, False, True]
+    assert [delivery.was_taken for delivery in receiver.received] == [True, False, True]
     assert run.thread_id == Delivery.objects.last().thread_id
 
 
@@ -216,8 +216,11 @@ def test_what_was_given_up_is_replayed_in_order(admin, hook, receiver, world):
     assert admin.post(f"{hook}/replay").json() == {"count": 0}
     deliver()
 
-    ids = [f"msg_{one.hex}" for one in Delivery.objects.values_list("message_id", flat=True)]
-    assert [one.id for one in receiver.received] == ids
+    ids = [
+        f"msg_{message_id.hex}"
+        for message_id in Delivery.objects.values_list("message_id", flat=True)
+    ]
+    assert [delivery.id for delivery in receiver.received] == ids
 
 
 @pytest.mark.parametrize("what", ["test", "replay", "send-again"])
@@ -235,13 +238,13 @@ def test_nothing_is_sent_to_one_that_is_switched_off(admin, hook, world, what):
 def test_deliveries_come_in_pages_the_latest_first(admin, hook, world):
     for _ in range(3):
         start(world, "rehearse:echo")
-    ids = [str(one) for one in Delivery.objects.values_list("message_id", flat=True)]
+    ids = [str(message_id) for message_id in Delivery.objects.values_list("message_id", flat=True)]
 
     first = admin.get(f"{hook}/deliveries?limit=2").json()
     second = admin.get(f"{hook}/deliveries?limit=2&after={first['next_after']}").json()
 
-    assert [one["id"] for one in first["results"]] == [ids[2], ids[1]]
-    assert [one["id"] for one in second["results"]] == [ids[0]]
+    assert [delivery["id"] for delivery in first["results"]] == [ids[2], ids[1]]
+    assert [delivery["id"] for delivery in second["results"]] == [ids[0]]
     assert second["next_after"] is None
     for query in ("status=lost", "after=yesterday"):
         assert admin.get(f"{hook}/deliveries?{query}").status_code == 400

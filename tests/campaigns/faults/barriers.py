@@ -24,10 +24,10 @@ def same_resume(stage: Stage, *, short: bool) -> Report:
     report = Report("same resume, four times")
     rounds = 10 if short else 100
     for number in range(rounds):
-        asked = run_input(text="rehearse:tool_call")
-        (question,) = interrupts_of(stage.client.agui(asked))
+        input_body = run_input(text="rehearse:tool_call")
+        (question,) = interrupts_of(stage.client.agui(input_body))
         entry = {"interruptId": question["id"], "status": "resolved", "payload": APPROVE}
-        thread = asked["threadId"]
+        thread = input_body["threadId"]
         streams = at_once(
             [
                 partial(stage.client.agui, run_input(thread_id=thread, resume=[entry]))
@@ -43,7 +43,7 @@ def same_resume(stage: Stage, *, short: bool) -> Report:
         report.expect(
             that=executed == 1, otherwise=f"round {number}: the tool ran {executed} times"
         )
-        resumes = stage.facts.one(_RESUMES, thread)
+        resumes = stage.facts.value(_RESUMES, thread)
         report.expect(that=resumes == 1, otherwise=f"round {number}: {resumes} resume runs")
     report.figures["rounds of four identical resumes"] = rounds
     report.violate(*stage.facts.violations())
@@ -56,9 +56,9 @@ def last_two(stage: Stage, *, short: bool) -> Report:
     rounds = 30 if short else 200
     left_waiting = 0
     for number in range(rounds):
-        asked = run_input(text=f"rehearse:parallel:{random.randint(2, 5)}")
-        stage.client.agui(asked)
-        rows = [row for row in stage.client.pending() if row["thread_id"] == asked["threadId"]]
+        input_body = run_input(text=f"rehearse:parallel:{random.randint(2, 5)}")
+        stage.client.agui(input_body)
+        rows = [row for row in stage.client.pending() if row["thread_id"] == input_body["threadId"]]
         for row in rows[:-2]:
             stage.client.decide(row, APPROVE).raise_for_status()
         answers = at_once([partial(stage.client.decide, row, APPROVE) for row in rows[-2:]])
@@ -68,7 +68,7 @@ def last_two(stage: Stage, *, short: bool) -> Report:
         )
         if not wait_for(stage.facts.is_everything_ended, seconds=10, every=0.02):
             left_waiting += 1
-        resumes = stage.facts.one(_RESUMES, asked["threadId"])
+        resumes = stage.facts.value(_RESUMES, input_body["threadId"])
         report.expect(that=resumes == 1, otherwise=f"round {number}: {resumes} resume runs")
     report.figures["rounds of two last answers at once"] = rounds
     report.figures["threads left waiting"] = left_waiting

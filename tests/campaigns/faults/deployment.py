@@ -118,29 +118,33 @@ class People:
         try:
             pending = self.client.pending()
         except httpx.HTTPError:
-            return  # whoever was asked is gone, and will be back
-        for asked in pending:
-            payload = self._answer(asked)
+            return  # whoever was interrupt is gone, and will be back
+        for interrupt in pending:
+            payload = self._answer(interrupt)
             if payload is None:
                 continue
-            answer = again(lambda asked=asked, payload=payload: self.client.decide(asked, payload))
+            answer = again(
+                lambda interrupt=interrupt, payload=payload: self.client.decide(interrupt, payload)
+            )
             self.answered += 1
             if answer.status_code != 200:
-                self.refused.append(f"{asked['id']}: {answer.status_code} {answer.text[:200]}")
+                self.refused.append(f"{interrupt['id']}: {answer.status_code} {answer.text[:200]}")
 
-    def _answer(self, asked: dict[str, Any]) -> dict[str, Any] | None:
-        dice = UUID(asked["id"]).int
-        if asked["reason"] != DOUBT:
+    def _answer(self, interrupt: dict[str, Any]) -> dict[str, Any] | None:
+        dice = UUID(interrupt["id"]).int
+        if interrupt["reason"] != DOUBT:
             approved = dice % 10 != 0
             self.denied += not approved
             return {"approved": approved}
-        if not self.may_know(asked):
+        if not self.may_know(interrupt):
             return None
         self.doubts += 1
         if dice % 17 == 0:
             self.stopped += 1
             return {"outcome": "stop"}
-        if self.house.world.has_effect(asked["thread_id"], asked["interrupt"]["toolCallId"]):
+        if self.house.world.has_effect(
+            interrupt["thread_id"], interrupt["interrupt"]["toolCallId"]
+        ):
             return {"outcome": "happened", "result": json.dumps("said by hand")}
         return {"outcome": "did_not_happen"}
 

@@ -97,7 +97,7 @@ async def _asking_twice(ctx: WorkflowContext, order: int) -> None:
 
 
 async def _call_all(ctx: WorkflowContext, order: int, *calls: tuple[Tool, int]) -> None:
-    await ctx.call_all(*((one, {"order": order, "part": part}) for one, part in calls))
+    await ctx.call_all(*((tool, {"order": order, "part": part}) for tool, part in calls))
 
 
 _WAYS = (_in_one_go, _asking_once, _all_at_once, _approved_together, _asking_twice)

@@ -250,7 +250,11 @@ def _is_let_go(answer: Any) -> bool:
 
 def _begun_once(attempts: Any, answers: Any) -> list[str]:
     both = zip(attempts, answers, strict=True)
-    return [one.tool_call_id for one, row in both if one.effect == "once" and _is_let_go(row)]
+    return [
+        tool_call.tool_call_id
+        for tool_call, row in both
+        if tool_call.effect == "once" and _is_let_go(row)
+    ]
 
 
 def _no_writer() -> AbstractContextManager[object]:

@@ -48,9 +48,9 @@ class World:
         with self._path.open("rb") as file:
             file.seek(self._read)
             # The last line may be half there while somebody else writes it.
-            whole, newline, _ = file.read().rpartition(b"\n")
-        self._read += len(whole) + len(newline)
-        for line in whole.splitlines():
+            complete, newline, _ = file.read().rpartition(b"\n")
+        self._read += len(complete) + len(newline)
+        for line in complete.splitlines():
             fact = json.loads(line)
             self._lines.append(fact)
             if fact["kind"] == "effect":

@@ -66,15 +66,15 @@ def kills(directory: Path, *, short: bool) -> Report:
     the moment between the start of a `once` tool and its result.
     """
     report = Report("kill -9 of workers")
-    wanted, runs = (12, 60) if short else (200, 1_000)
+    decisions, runs = (12, 60) if short else (200, 1_000)
     with ExitStack() as stack:
         on = stack.enter_context(stage(directory, workers=_WORKERS))
         pool = stack.enter_context(ThreadPoolExecutor(9))
         troupe = _Troupe(on, directory, stack)
         reviewers = Reviewers(on)
         started = 0
-        for number in range(wanted):
-            batch = runs * (number + 1) // wanted - started
+        for number in range(decisions):
+            batch = runs * (number + 1) // decisions - started
             list(pool.map(lambda index: _start(on, index), range(started, started + batch)))
             started += batch
             victim = troupe.choose()
@@ -96,7 +96,7 @@ def kills(directory: Path, *, short: bool) -> Report:
         report.violate(*reviewers.refused)
         _judge(report, on, runs)
         report.figures |= {
-            "workers killed": wanted,
+            "workers killed": decisions,
             "answers given": reviewers.answered,
             "doubts put to a person": reviewers.doubts,
         }
@@ -148,7 +148,7 @@ def _judge(report: Report, on: Stage, runs: int) -> None:
     )
     first = "SELECT count(*) FROM inbox_run r JOIN inbox_idempotencyrecord i ON i.created_id = r.id"
     report.expect(
-        that=facts.one(first) == runs, otherwise=f"{facts.one(first)} of {runs} runs are stored"
+        that=facts.value(first) == runs, otherwise=f"{facts.value(first)} of {runs} runs are stored"
     )
     settled = """
         SELECT t.external_id, c.tool_call_id FROM inbox_toolcall c
@@ -161,8 +161,8 @@ def _judge(report: Report, on: Stage, runs: int) -> None:
     again = "SELECT count(*) FROM inbox_run WHERE attempt > 1"
     report.figures |= {
         "runs started": runs,
-        "runs in all, with their resumes": facts.one("SELECT count(*) FROM inbox_run"),
-        "runs driven more than once": facts.one(again),
-        "runs given up after three attempts": facts.one(lost),
+        "runs in all, with their resumes": facts.value("SELECT count(*) FROM inbox_run"),
+        "runs driven more than once": facts.value(again),
+        "runs given up after three attempts": facts.value(lost),
         "charges executed": len(facts.rows(settled)),
     }

@@ -92,10 +92,10 @@ def lost_database(stage: Stage, *, short: bool) -> Report:
     report.expect(that=ended, otherwise="not everything ended within 90 s")
     wrong = {status: number for status, number in statuses.items() if status not in (202, 503)}
     report.expect(that=not wrong, otherwise=f"answers other than 202 and 503: {wrong}")
-    known = "SELECT count(*) FROM inbox_run WHERE id = ANY(%s::uuid[])"
-    found = stage.facts.one(known, accepted)
+    query = "SELECT count(*) FROM inbox_run WHERE id = ANY(%s::uuid[])"
+    count = stage.facts.value(query, accepted)
     report.expect(
-        that=found == len(accepted), otherwise=f"{len(accepted) - found} accepted runs are lost"
+        that=count == len(accepted), otherwise=f"{len(accepted) - count} accepted runs are lost"
     )
     alive = [process.is_running for process in (stage.product.web, *stage.product.workers)]
     report.expect(that=all(alive), otherwise="a process of the product ended")

@@ -42,7 +42,7 @@ _FENCES = "SELECT fence, status FROM inbox_run WHERE id = %s"
 def pauses(directory: Path, database: Database, *, short: bool) -> Report:
     """Stop workers in their calls and between their events until others have their runs."""
     report = Report(f"SIGSTOP past the lease, {database}")
-    wanted = _SHORT if short else _LONG
+    rounds = _SHORT if short else _LONG
     with ExitStack() as stack:
         on = stack.enter_context(house(directory, database, lease=_LEASE_SECONDS))
         sleepers, ports = _bear(on)
@@ -57,11 +57,11 @@ def pauses(directory: Path, database: Database, *, short: bool) -> Report:
         stack.enter_context(in_background(people.answer_until))
         customers = Customers(on, clients, at_once=16)
         deadline = time.monotonic() + (45 if short else 900)
-        customers.bring_until(lambda _: watch.stops >= wanted or time.monotonic() > deadline)
+        customers.bring_until(lambda _: watch.stops >= rounds or time.monotonic() > deadline)
         watch.is_over = True
         ended = wait_for(on.facts.is_everything_ended, seconds=_LONGEST_SECONDS)
         report.expect(that=ended, otherwise="not everything ended in time")
-        report.expect(that=watch.stops >= wanted, otherwise=f"only {watch.stops} stops")
+        report.expect(that=watch.stops >= rounds, otherwise=f"only {watch.stops} stops")
         report.violate(*people.refused)
         _judge_sleepers(report, on, watch)
         judge(report, on, orders=customers.brought)

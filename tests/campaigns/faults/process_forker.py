@@ -91,12 +91,12 @@ class Nursery:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            told = json.loads(line)
+            message = json.loads(line)
             with self._changed:
-                if "pid" in told:
-                    self._children[told["number"]] = Child(told["pid"], Path())
+                if "pid" in message:
+                    self._children[message["number"]] = Child(message["pid"], Path())
                 else:
-                    self._children[told["number"]].code = told["code"]
+                    self._children[message["number"]].code = message["code"]
                 self._changed.notify_all()
 
 
@@ -118,9 +118,9 @@ def _main() -> None:
                 pid = _fork(order)
                 living[pid] = order["number"]
                 _tell({"number": order["number"], "pid": pid})
-        while living and (found := os.waitpid(-1, os.WNOHANG))[0]:
-            code = os.waitstatus_to_exitcode(found[1])
-            _tell({"number": living.pop(found[0]), "code": code})
+        while living and (exited := os.waitpid(-1, os.WNOHANG))[0]:
+            code = os.waitstatus_to_exitcode(exited[1])
+            _tell({"number": living.pop(exited[0]), "code": code})
     for pid in living:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -159,7 +159,7 @@ def _fork(order: dict[str, Any]) -> int:
 def _serve(command: list[str]) -> None:
     # Daphne's event loop was made before the fork, and its poll would be shared with siblings.
     again = ("server", "http_protocol", "ws_protocol", "endpoints")
-    for name in ("twisted.internet.reactor", *(f"daphne.{one}" for one in again)):
+    for name in ("twisted.internet.reactor", *(f"daphne.{module}" for module in again)):
         sys.modules.pop(name, None)
     from django.core.management import execute_from_command_line
 

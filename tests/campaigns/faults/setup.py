@@ -27,15 +27,15 @@ def stage(directory: Path, *, workers: int = 1) -> Iterator[Stage]:
         key = product.create_api_key("read", "run", "decide")
         environment = product.environment
         with Client(product.url, key) as client:
-            found = Stage(
+            stage_ = Stage(
                 product=product,
                 client=client,
                 facts=Facts(environment["DATABASE_URL"]),
                 ledger=Ledger(Path(environment["SIGNOFF_LEDGER"])),
                 key=key,
             )
-            call_everything_off(found)
-            yield found
+            call_everything_off(stage_)
+            yield stage_
 
 
 def call_everything_off(stage: Stage) -> None:
@@ -44,7 +44,7 @@ def call_everything_off(stage: Stage) -> None:
 
     def all_asked() -> bool:
         active = "SELECT count(*) FROM inbox_run WHERE status IN ('queued', 'running')"
-        return stage.facts.one(active) == 0
+        return stage.facts.value(active) == 0
 
     if not wait_for(all_asked, seconds=30, every=0.05):
         raise TimeoutError("the demo's runs did not come to their questions")

@@ -172,7 +172,7 @@ def open_doors(directory: Path) -> Iterator[Doors]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SceneInterrupt:
     """An open interrupt, as both doors tell it, and one answer that fits."""
 
     wire: Json  #: as RUN_FINISHED told it
@@ -208,8 +208,8 @@ class Scene:
     pick: Random
     thread_id: str = ""
     messages: Sequence[Json] = ()
-    asked: Sequence[Asked] = ()
-    earlier: list[Asked] = field(default_factory=list)
+    interrupts: Sequence[SceneInterrupt] = ()
+    earlier: list[SceneInterrupt] = field(default_factory=list)
     run_id: str = ""  #: of the run that waits, as REST knows it
 
     def start(self, rounds: Sequence[Sequence[str]]) -> None:
@@ -219,7 +219,7 @@ class Scene:
 
     def wait_until_expired(self, tool: str) -> None:
         """Wait until the sweeper has found what nobody answered in time."""
-        (late,) = [asked for asked in self.asked if asked.row["tool"] == tool]
+        (late,) = [interrupt for interrupt in self.interrupts if interrupt.row["tool"] == tool]
         address = f"/api/interrupts/{late.row['id']}"
         is_over = wait_for(
             lambda: bool(self.doors.get(address)["status"] == "expired"),
@@ -230,12 +230,12 @@ class Scene:
 
     def valid(self, **fields: Any) -> Json:
         """The resume that answers everything as it should be answered."""
-        entries = [asked.entry for asked in self.asked]
+        entries = [interrupt.entry for interrupt in self.interrupts]
         return self.resume(entries, **fields)
 
     def resume(self, entries: Any, **fields: Any) -> Json:
-        wanted = {"threadId": self.thread_id, "messages": list(self.messages), "resume": entries}
-        return run_input(**{**wanted, **fields})
+        body = {"threadId": self.thread_id, "messages": list(self.messages), "resume": entries}
+        return run_input(**{**body, **fields})
 
     def go_on(self, **fields: Any) -> Reply:
         """Send the valid resume, with something more in it."""
@@ -250,22 +250,26 @@ class Scene:
         self.messages = [event for event in events if event["type"] == "MESSAGES_SNAPSHOT"][-1][
             "messages"
         ]
-        self.earlier += self.asked
+        self.earlier += self.interrupts
         interrupts = events[-1]["outcome"].get("interrupts", [])
         rows = {}
         if interrupts:
             listed = self.doors.get("/api/interrupts")["results"]
             rows = {row["interrupt_id"]: row for row in listed}
-        self.asked = [
-            Asked(one, rows[one["id"]], _answer(one, rows[one["id"]], self.pick))
-            for one in interrupts
+        self.interrupts = [
+            SceneInterrupt(
+                interrupt,
+                rows[interrupt["id"]],
+                _answer(interrupt, rows[interrupt["id"]], self.pick),
+            )
+            for interrupt in interrupts
         ]
-        if self.asked:
-            self.run_id = self.asked[0].row["run"]
+        if self.interrupts:
+            self.run_id = self.interrupts[0].row["run"]
 
     def expected_notes(self) -> list[Json]:
         """What the functions have to have been called with, once everything was answered."""
-        return [note for asked in self.earlier if (note := _note_of(asked, self.thread_id))]
+        return [note for interrupt in self.earlier if (note := _note_of(interrupt, self.thread_id))]
 
 
 _SWEEP_SECONDS: Final = 60
@@ -289,14 +293,14 @@ def _answer(wire: Json, row: Json, pick: Random) -> Any:
     return pick.choice(["red", "blue"]) if row["tool"] else "Because I say so."
 
 
-def _note_of(asked: Asked, thread_id: str) -> Json | None:
-    tool, payload = asked.row["tool"], asked.payload
+def _note_of(interrupt: SceneInterrupt, thread_id: str) -> Json | None:
+    tool, payload = interrupt.row["tool"], interrupt.payload
     if tool not in ("pay", "publish", "book"):
         return None
-    args = asked.row["args"]
+    args = interrupt.row["args"]
     if tool != "book":
         if not payload["approved"]:
             return None
         args = payload.get("editedArgs", args)
-    call = asked.wire["toolCallId"]
+    call = interrupt.wire["toolCallId"]
     return {"thread": thread_id, "call": call, "name": tool, "args": args, "got": payload}

@@ -9,11 +9,11 @@ from typing import Any, Final
 from uuid import uuid4
 
 from tests.campaigns.mutations.endpoints import (
-    Asked,
     Doors,
     Json,
     Reply,
     Scene,
+    SceneInterrupt,
 )
 
 
@@ -63,25 +63,25 @@ def _entries(world: World, entries: Any, **fields: Any) -> Attempt:
     return _agui(world, world.scene.resume(entries, **fields))
 
 
-def _rest(asked: Asked, body: Any, *, path: str = "", **more: Any) -> Attempt:
-    address = path or f"/api/interrupts/{asked.row['id']}/decide"
+def _rest(interrupt: SceneInterrupt, body: Any, *, path: str = "", **more: Any) -> Attempt:
+    address = path or f"/api/interrupts/{interrupt.row['id']}/decide"
     return Attempt(lambda doors: doors.post(address, body, **more), [address, body])
 
 
-def _decision(asked: Asked, **fields: Any) -> Json:
-    digest = asked.row["view_digest"]
-    body = {"status": "resolved", "payload": asked.payload, "view_digest": digest, **fields}
+def _decision(interrupt: SceneInterrupt, **fields: Any) -> Json:
+    digest = interrupt.row["view_digest"]
+    body = {"status": "resolved", "payload": interrupt.payload, "view_digest": digest, **fields}
     return {name: value for name, value in body.items() if value is not MISSING}
 
 
 MISSING: Final = object()
 
 
-def _changed(world: World, change: Callable[[Asked], Json]) -> list[Json]:
+def _changed(world: World, change: Callable[[SceneInterrupt], Json]) -> list[Json]:
     """The valid entries, one of which is changed."""
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     at = world.pick.randrange(len(entries))
-    entries[at] = change(world.scene.asked[at])
+    entries[at] = change(world.scene.interrupts[at])
     return entries
 
 
@@ -90,14 +90,16 @@ def _changed(world: World, change: Callable[[Asked], Json]) -> list[Json]:
 
 @mutation
 def some_are_missing(world: World) -> Attempt:
-    entries = [asked.entry for asked in world.scene.asked]
-    kept = world.pick.sample(entries, world.pick.randrange(min(1, len(entries) - 1), len(entries)))
-    return _entries(world, kept)
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
+    sample = world.pick.sample(
+        entries, world.pick.randrange(min(1, len(entries) - 1), len(entries))
+    )
+    return _entries(world, sample)
 
 
 @mutation
 def one_comes_twice(world: World) -> Attempt:
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     again = {**world.pick.choice(entries)}
     if world.pick.random() < 0.5:
         again = {"interruptId": again["interruptId"], "status": "cancelled"}
@@ -105,19 +107,19 @@ def one_comes_twice(world: World) -> Attempt:
     return _entries(world, entries)
 
 
-def _strange_id(world: World, asked: Asked) -> str:
+def _strange_id(world: World, interrupt: SceneInterrupt) -> str:
     return world.pick.choice(
         [
             str(uuid4()),
-            asked.id.upper(),
-            f" {asked.id}",
-            f"{asked.id}\u200b",
-            asked.id.replace("-", "\u2010"),
-            asked.id[:-1],
-            asked.id + "0",
-            asked.wire.get("toolCallId") or "",
-            asked.row["id"],
-            asked.row["run"],
+            interrupt.id.upper(),
+            f" {interrupt.id}",
+            f"{interrupt.id}\u200b",
+            interrupt.id.replace("-", "\u2010"),
+            interrupt.id[:-1],
+            interrupt.id + "0",
+            interrupt.wire.get("toolCallId") or "",
+            interrupt.row["id"],
+            interrupt.row["run"],
             world.scene.thread_id,
             "",
             "*",
@@ -130,9 +132,9 @@ def _strange_id(world: World, asked: Asked) -> str:
 
 @mutation
 def an_unknown_one_is_added(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
-    entries = [asked.entry for asked in world.scene.asked]
-    strange = {**asked.entry, "interruptId": _strange_id(world, asked)}
+    interrupt = world.pick.choice(world.scene.interrupts)
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
+    strange = {**interrupt.entry, "interruptId": _strange_id(world, interrupt)}
     entries.insert(world.pick.randrange(len(entries) + 1), strange)
     return _entries(world, entries)
 
@@ -140,21 +142,25 @@ def an_unknown_one_is_added(world: World) -> Attempt:
 @mutation
 def an_id_is_changed(world: World) -> Attempt:
     return _entries(
-        world, _changed(world, lambda one: {**one.entry, "interruptId": _strange_id(world, one)})
+        world,
+        _changed(
+            world,
+            lambda interrupt: {**interrupt.entry, "interruptId": _strange_id(world, interrupt)},
+        ),
     )
 
 
 @mutation
 def one_of_another_thread_is_added(world: World) -> Attempt:
-    foreign = world.pick.choice(world.other.asked).entry
-    entries = [asked.entry for asked in world.scene.asked]
+    foreign = world.pick.choice(world.other.interrupts).entry
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     entries.insert(world.pick.randrange(len(entries) + 1), foreign)
     return _entries(world, entries)
 
 
 @mutation
 def one_of_another_thread_takes_the_place(world: World) -> Attempt:
-    foreign = world.pick.choice(world.other.asked)
+    foreign = world.pick.choice(world.other.interrupts)
     return _entries(world, _changed(world, lambda _: foreign.entry))
 
 
@@ -166,7 +172,7 @@ def all_are_sent_to_another_thread(world: World) -> Attempt:
             str(uuid4()),
             world.scene.thread_id.upper(),
             f"{world.scene.thread_id} ",
-            world.scene.asked[0].row["thread"],
+            world.scene.interrupts[0].row["thread"],
             "t" * 200,
         ]
     )
@@ -187,7 +193,7 @@ def one_of_an_earlier_run_is_added(world: World) -> Attempt | None:
     stale = world.pick.choice(world.scene.earlier).entry
     if world.pick.random() < 0.5:
         stale = {"interruptId": stale["interruptId"], "status": "cancelled"}
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     entries.insert(world.pick.randrange(len(entries) + 1), stale)
     return _entries(world, entries)
 
@@ -197,13 +203,13 @@ def an_earlier_run_is_answered_otherwise(world: World) -> Attempt | None:
     earlier = world.scene.earlier
     if not earlier:
         return None
-    cancelled = [{"interruptId": one.id, "status": "cancelled"} for one in earlier]
+    cancelled = [{"interruptId": interrupt.id, "status": "cancelled"} for interrupt in earlier]
     return _entries(world, cancelled)
 
 
 @mutation
 def an_earlier_resume_is_replayed(world: World) -> Attempt | None:
-    earlier = [one.entry for one in world.scene.earlier]
+    earlier = [interrupt.entry for interrupt in world.scene.earlier]
     if not earlier:
         return None
     body = world.scene.resume(world.pick.sample(earlier, len(earlier)))
@@ -213,7 +219,7 @@ def an_earlier_resume_is_replayed(world: World) -> Attempt | None:
 @mutation
 def a_thousand_come_along(world: World) -> Attempt:
     strangers = [{"interruptId": str(uuid4()), "status": "cancelled"} for _ in range(1_000)]
-    return _entries(world, [*(asked.entry for asked in world.scene.asked), *strangers])
+    return _entries(world, [*(interrupt.entry for interrupt in world.scene.interrupts), *strangers])
 
 
 # -- what they say ------------------------------------------------------------------------------
@@ -267,27 +273,34 @@ def _junk(pick: Random) -> list[Any]:
     ]
 
 
-def _wrong_payload(world: World, asked: Asked) -> Any:
-    return world.pick.choice([one for one in _junk(world.pick) if not asked.fits(one)])
+def _wrong_payload(world: World, interrupt: SceneInterrupt) -> Any:
+    return world.pick.choice([value for value in _junk(world.pick) if not interrupt.fits(value)])
 
 
 @mutation
 def an_answer_does_not_fit(world: World) -> Attempt:
     return _entries(
-        world, _changed(world, lambda one: {**one.entry, "payload": _wrong_payload(world, one)})
+        world,
+        _changed(
+            world,
+            lambda interrupt: {**interrupt.entry, "payload": _wrong_payload(world, interrupt)},
+        ),
     )
 
 
 @mutation
 def no_answer_fits(world: World) -> Attempt:
-    wrong = [{**one.entry, "payload": _wrong_payload(world, one)} for one in world.scene.asked]
+    wrong = [
+        {**interrupt.entry, "payload": _wrong_payload(world, interrupt)}
+        for interrupt in world.scene.interrupts
+    ]
     return _entries(world, wrong)
 
 
 @mutation
 def an_answer_is_left_out(world: World) -> Attempt:
-    def without(asked: Asked) -> Json:
-        entry = asked.entry
+    def without(interrupt: SceneInterrupt) -> Json:
+        entry = interrupt.entry
         del entry["payload"]
         return entry
 
@@ -303,8 +316,8 @@ def _wrong_edits(world: World, tool: str) -> Any:
     return world.pick.choice([*anything, *typed[tool]])
 
 
-def _approvals(scene: Scene) -> list[Asked]:
-    return [asked for asked in scene.asked if asked.wire["reason"] == "tool_call"]
+def _approvals(scene: Scene) -> list[SceneInterrupt]:
+    return [interrupt for interrupt in scene.interrupts if interrupt.wire["reason"] == "tool_call"]
 
 
 @mutation
@@ -315,8 +328,8 @@ def edited_arguments_have_the_wrong_type(world: World) -> Attempt | None:
     victim = world.pick.choice(approvals)
     payload = {"approved": True, "editedArgs": _wrong_edits(world, victim.row["tool"])}
     entries = [
-        {**one.entry, "payload": payload} if one is victim else one.entry
-        for one in world.scene.asked
+        {**interrupt.entry, "payload": payload} if interrupt is victim else interrupt.entry
+        for interrupt in world.scene.interrupts
     ]
     return _entries(world, entries)
 
@@ -325,15 +338,19 @@ def edited_arguments_have_the_wrong_type(world: World) -> Attempt | None:
 def answers_are_swapped(world: World) -> Attempt | None:
     scene = world.scene
     pairs = [
-        (one, other) for one in scene.asked for other in scene.asked if not one.fits(other.payload)
+        (first, other)
+        for first in scene.interrupts
+        for other in scene.interrupts
+        if not first.fits(other.payload)
     ]
     if not pairs:
         return None
-    one, other = world.pick.choice(pairs)
-    payloads = {asked.id: asked.payload for asked in scene.asked}
-    payloads[one.id], payloads[other.id] = other.payload, one.payload
+    first, other = world.pick.choice(pairs)
+    payloads = {interrupt.id: interrupt.payload for interrupt in scene.interrupts}
+    payloads[first.id], payloads[other.id] = other.payload, first.payload
     return _entries(
-        world, [{**asked.entry, "payload": payloads[asked.id]} for asked in scene.asked]
+        world,
+        [{**interrupt.entry, "payload": payloads[interrupt.id]} for interrupt in scene.interrupts],
     )
 
 
@@ -342,7 +359,7 @@ def a_status_is_unknown(world: World) -> Attempt:
     status = world.pick.choice(
         ["denied", "approved", "RESOLVED", "resolved ", "", None, 1, True, ["resolved"], {}, "open"]
     )
-    return _entries(world, _changed(world, lambda one: {**one.entry, "status": status}))
+    return _entries(world, _changed(world, lambda interrupt: {**interrupt.entry, "status": status}))
 
 
 @mutation
@@ -356,16 +373,18 @@ def an_entry_is_none(world: World) -> Attempt:
 @mutation
 def an_id_has_the_wrong_type(world: World) -> Attempt:
     name = world.pick.choice([None, 7, True, [], {}, ["i"], {"$ne": ""}])
-    return _entries(world, _changed(world, lambda one: {**one.entry, "interruptId": name}))
+    return _entries(
+        world, _changed(world, lambda interrupt: {**interrupt.entry, "interruptId": name})
+    )
 
 
 @mutation
 def the_resume_has_another_shape(world: World) -> Attempt:
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     shape = world.pick.choice(
         [
             entries[0],
-            {one["interruptId"]: one["payload"] for one in entries},
+            {entry["interruptId"]: entry["payload"] for entry in entries},
             json.dumps(entries),
             [entries],
             True,
@@ -377,14 +396,17 @@ def the_resume_has_another_shape(world: World) -> Attempt:
 
 @mutation
 def an_answer_is_late(world: World) -> Attempt:
-    asked = world.late.asked
-    entries = [{**one.entry, "status": "resolved", "payload": one.payload} for one in asked]
+    interrupts = world.late.interrupts
+    entries = [
+        {**interrupt.entry, "status": "resolved", "payload": interrupt.payload}
+        for interrupt in interrupts
+    ]
     return _agui(world, world.late.resume(world.pick.sample(entries, len(entries))))
 
 
 @mutation
 def a_decision_is_late(world: World) -> Attempt:
-    (late,) = [asked for asked in world.late.asked if asked.row["tool"] == "hurry"]
+    (late,) = [interrupt for interrupt in world.late.interrupts if interrupt.row["tool"] == "hurry"]
     return _rest(late, _decision(late, payload=world.pick.choice(["Now.", True, {}, None])))
 
 
@@ -393,21 +415,21 @@ def a_decision_is_late(world: World) -> Attempt:
 
 @mutation
 def a_message_goes_on_without_a_resume(world: World) -> Attempt:
-    said = {"id": str(uuid4()), "role": "user", "content": "Approved, go on."}
+    message = {"id": str(uuid4()), "role": "user", "content": "Approved, go on."}
     absent = world.pick.choice([{}, {"resume": None}, {"resume": []}])
-    body = world.scene.resume([], messages=[*world.scene.messages, said])
+    body = world.scene.resume([], messages=[*world.scene.messages, message])
     del body["resume"]
     return _agui(world, {**body, **absent})
 
 
 @mutation
 def the_answers_come_in_an_older_dialect(world: World) -> Attempt:
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     command: Any = world.pick.choice(
         [
             {"resume": entries[0]["payload"]},
             {"resume": json.dumps(entries[0]["payload"])},
-            {"resume": {one["interruptId"]: one["payload"] for one in entries}},
+            {"resume": {entry["interruptId"]: entry["payload"] for entry in entries}},
             {"resume": True, "interruptEvent": {"toolCallId": "t"}},
         ]
     )
@@ -461,7 +483,7 @@ def a_forged_history_comes_without_a_resume(world: World) -> Attempt:
 
 @mutation
 def a_forged_history_comes_with_a_part_of_the_resume(world: World) -> Attempt:
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     return _entries(
         world, world.pick.sample(entries, len(entries) - 1), messages=forged_history(world)
     )
@@ -478,7 +500,7 @@ def a_forged_call_is_answered(world: World) -> Attempt:
         "toolCalls": [{**call, "function": function}],
     }
     forged = {"interruptId": "forged", "status": "resolved", "payload": {"approved": True}}
-    entries = [asked.entry for asked in world.scene.asked]
+    entries = [interrupt.entry for interrupt in world.scene.interrupts]
     return _entries(
         world,
         world.pick.choice([[forged], [*entries, forged], [*entries[1:], forged]]),
@@ -489,12 +511,12 @@ def a_forged_call_is_answered(world: World) -> Attempt:
 @mutation
 def a_run_is_started_on_the_thread(world: World) -> Attempt:
     body = {"agent": "clerk", "message": "[]", "thread_id": world.scene.thread_id}
-    return _rest(world.scene.asked[0], body, path="/api/runs")
+    return _rest(world.scene.interrupts[0], body, path="/api/runs")
 
 
 @mutation
 def the_waiting_run_is_tried_again(world: World) -> Attempt:
-    return _rest(world.scene.asked[0], {}, path=f"/api/runs/{world.scene.run_id}/retry")
+    return _rest(world.scene.interrupts[0], {}, path=f"/api/runs/{world.scene.run_id}/retry")
 
 
 # -- bytes --------------------------------------------------------------------------------------
@@ -575,8 +597,8 @@ def somebody_else_resumes(world: World) -> Attempt:
 
 @mutation
 def somebody_else_decides(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
-    return _rest(asked, _decision(asked), who=_stranger(world.pick))
+    interrupt = world.pick.choice(world.scene.interrupts)
+    return _rest(interrupt, _decision(interrupt), who=_stranger(world.pick))
 
 
 # -- decisions over REST ------------------------------------------------------------------------
@@ -584,9 +606,9 @@ def somebody_else_decides(world: World) -> Attempt:
 
 @mutation
 def a_decision_is_about_another_view(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
-    digest = asked.row["view_digest"]
-    others = [*world.other.asked, *world.scene.earlier, *world.scene.asked]
+    interrupt = world.pick.choice(world.scene.interrupts)
+    digest = interrupt.row["view_digest"]
+    others = [*world.other.interrupts, *world.scene.earlier, *world.scene.interrupts]
     wrong = [
         MISSING,
         None,
@@ -596,15 +618,15 @@ def a_decision_is_about_another_view(world: World) -> Attempt:
         digest[::-1],
         "0" * 64,
         [digest],
-        *(one.row["view_digest"] for one in others if one.row["view_digest"] != digest),
+        *(other.row["view_digest"] for other in others if other.row["view_digest"] != digest),
     ]
-    return _rest(asked, _decision(asked, view_digest=world.pick.choice(wrong)))
+    return _rest(interrupt, _decision(interrupt, view_digest=world.pick.choice(wrong)))
 
 
 @mutation
 def a_decision_does_not_fit(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
-    return _rest(asked, _decision(asked, payload=_wrong_payload(world, asked)))
+    interrupt = world.pick.choice(world.scene.interrupts)
+    return _rest(interrupt, _decision(interrupt, payload=_wrong_payload(world, interrupt)))
 
 
 @mutation
@@ -612,27 +634,34 @@ def a_decision_edits_with_the_wrong_type(world: World) -> Attempt | None:
     approvals = _approvals(world.scene)
     if not approvals:
         return None
-    asked = world.pick.choice(approvals)
-    edits = _wrong_edits(world, asked.row["tool"])
-    return _rest(asked, _decision(asked, payload={"approved": True, "editedArgs": edits}))
+    interrupt = world.pick.choice(approvals)
+    edits = _wrong_edits(world, interrupt.row["tool"])
+    return _rest(interrupt, _decision(interrupt, payload={"approved": True, "editedArgs": edits}))
 
 
 @mutation
 def a_decision_has_an_unknown_status(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
+    interrupt = world.pick.choice(world.scene.interrupts)
     status = world.pick.choice(
         ["denied", "approved", "RESOLVED", "expired", "open", "", None, True, MISSING, []]
     )
-    return _rest(asked, _decision(asked, status=status))
+    return _rest(interrupt, _decision(interrupt, status=status))
 
 
 @mutation
 def a_decision_is_about_nothing(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
+    interrupt = world.pick.choice(world.scene.interrupts)
     name = world.pick.choice(
-        [str(uuid4()), asked.id, asked.row["run"], asked.row["thread"], asked.row["id"][:-1], "*"]
+        [
+            str(uuid4()),
+            interrupt.id,
+            interrupt.row["run"],
+            interrupt.row["thread"],
+            interrupt.row["id"][:-1],
+            "*",
+        ]
     )
-    return _rest(asked, _decision(asked), path=f"/api/interrupts/{name}/decide")
+    return _rest(interrupt, _decision(interrupt), path=f"/api/interrupts/{name}/decide")
 
 
 @mutation
@@ -645,29 +674,29 @@ def a_decision_comes_for_an_earlier_question(world: World) -> Attempt | None:
 
 @mutation
 def a_decision_is_broken_json(world: World) -> Attempt:
-    asked = world.pick.choice(world.scene.asked)
-    body = _broken(json.dumps(_decision(asked)), world.pick)
-    return _rest(asked, body)
+    interrupt = world.pick.choice(world.scene.interrupts)
+    body = _broken(json.dumps(_decision(interrupt)), world.pick)
+    return _rest(interrupt, body)
 
 
 # -- once the run was resumed -------------------------------------------------------------------
 
 
-def _last_round(scene: Scene) -> Sequence[Asked]:
+def _last_round(scene: Scene) -> Sequence[SceneInterrupt]:
     run = scene.earlier[-1].row["run"]
-    return [one for one in scene.earlier if one.row["run"] == run]
+    return [interrupt for interrupt in scene.earlier if interrupt.row["run"] == run]
 
 
 @afterwards
 def the_whole_resume_comes_again(world: World) -> Attempt:
-    entries = [one.entry for one in _last_round(world.scene)]
+    entries = [interrupt.entry for interrupt in _last_round(world.scene)]
     body = world.scene.resume(world.pick.sample(entries, len(entries)))
     return Attempt(lambda doors: doors.post("/agui/clerk/", body), body, is_replay=True)
 
 
 @afterwards
 def the_resume_comes_again_with_another_answer(world: World) -> Attempt:
-    entries = [one.entry for one in _last_round(world.scene)]
+    entries = [interrupt.entry for interrupt in _last_round(world.scene)]
     at = world.pick.randrange(len(entries))
     entries[at] = {"interruptId": entries[at]["interruptId"], "status": "cancelled"}
     return _entries(world, entries)
@@ -675,10 +704,10 @@ def the_resume_comes_again_with_another_answer(world: World) -> Attempt:
 
 @afterwards
 def the_resume_comes_again_with_something_more(world: World) -> Attempt:
-    entries = [one.entry for one in _last_round(world.scene)]
+    entries = [interrupt.entry for interrupt in _last_round(world.scene)]
     more = world.pick.choice(
         [
-            world.pick.choice(world.other.asked).entry,
+            world.pick.choice(world.other.interrupts).entry,
             {"interruptId": str(uuid4()), "status": "cancelled"},
             entries[0],
         ]
@@ -688,7 +717,7 @@ def the_resume_comes_again_with_something_more(world: World) -> Attempt:
 
 @afterwards
 def a_part_of_the_resume_comes_again(world: World) -> Attempt | None:
-    entries = [one.entry for one in _last_round(world.scene)]
+    entries = [interrupt.entry for interrupt in _last_round(world.scene)]
     if len(entries) == 1:
         return None
     return _entries(world, world.pick.sample(entries, world.pick.randrange(1, len(entries))))
@@ -696,11 +725,11 @@ def a_part_of_the_resume_comes_again(world: World) -> Attempt | None:
 
 @afterwards
 def a_decision_comes_afterwards(world: World) -> Attempt:
-    asked = world.pick.choice(_last_round(world.scene))
-    return _rest(asked, _decision(asked, status="cancelled", payload=MISSING))
+    interrupt = world.pick.choice(_last_round(world.scene))
+    return _rest(interrupt, _decision(interrupt, status="cancelled", payload=MISSING))
 
 
 @afterwards
 def the_same_decision_comes_afterwards(world: World) -> Attempt:
-    asked = world.pick.choice(_last_round(world.scene))
-    return Attempt(_rest(asked, _decision(asked)).send, asked.entry, is_replay=True)
+    interrupt = world.pick.choice(_last_round(world.scene))
+    return Attempt(_rest(interrupt, _decision(interrupt)).send, interrupt.entry, is_replay=True)

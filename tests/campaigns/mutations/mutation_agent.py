@@ -76,7 +76,7 @@ ask_colour = define_interrupt(
     answer_schema={"enum": ["red", "blue"]},
 )
 
-WANTED: dict[str, Any] = {
+INTERRUPTS: dict[str, Any] = {
     "pay": (pay, {"to": "ann", "amount": 5}),
     "publish": (publish, {"title": "News", "tags": ["a", "b"]}),
     "book": (book, {"city": "Rome"}),
@@ -90,8 +90,8 @@ QUESTION = "question"
 @workflow(tools=(pay, publish, book, ask_colour))
 async def clerk(ctx: WorkflowContext) -> None:
     """Makes the calls that the message lists, one round of them after the other."""
-    for wanted in json.loads(ctx.message):
-        if wanted == [QUESTION]:
+    for command in json.loads(ctx.message):
+        if command == [QUESTION]:
             await ctx.interrupt("Why?", response_schema={"type": "string", "pattern": "^Because "})
         else:
-            await ctx.call_all(*((WANTED | LATE)[name] for name in wanted))
+            await ctx.call_all(*((INTERRUPTS | LATE)[name] for name in command))

@@ -44,9 +44,9 @@ def test_a_call_that_nobody_has_to_approve_is_made_at_once(world, refunds):
 def test_an_approved_call_is_made_once_and_its_result_goes_to_the_call(world, refunds, bob):
     run = start(world, "Refund A1 for 30.", agent=refunds.agent)
     (interrupt,) = open_interrupts(run)
-    asked = json.loads(interrupt.body)
+    body = json.loads(interrupt.body)
     assert (run.status, refunds.paid) == ("interrupted", [])
-    assert asked["message"] == "Refund $30.00 for order A1"
+    assert body["message"] == "Refund $30.00 for order A1"
     assert json.loads(interrupt.tool_call.args) == {"order": "A1", "amount": 30}
     steps.approve(interrupt, bob)
 
@@ -102,8 +102,8 @@ def test_a_call_that_is_called_off_is_not_made(world, refunds, bob):
 def test_a_question_is_answered_and_the_model_hears_the_answer(world, refunds, bob):
     run = start(world, "Ask why.", agent=refunds.agent)
     (interrupt,) = open_interrupts(run)
-    asked = json.loads(interrupt.body)
-    assert (asked["reason"], asked["message"]) == ("input_required", "Why is it refunded?")
+    body = json.loads(interrupt.body)
+    assert (body["reason"], body["message"]) == ("input_required", "Why is it refunded?")
     with pytest.raises(errors.InvalidPayload):
         steps.answer(interrupt, bob, "x")
     steps.answer(interrupt, bob, "It broke.")
@@ -138,8 +138,8 @@ def test_calls_in_parallel_wait_for_two_people_and_go_on_once(world, refunds, bo
 
     assert resumed.status == "succeeded"
     assert sorted(refunds.paid) == [("A1", 30), ("A2", 5)]
-    for heard in ("refunded $30.00 for A1", "not today", "It broke."):
-        assert heard in answers(resumed)
+    for tool_message in ("refunded $30.00 for A1", "not today", "It broke."):
+        assert tool_message in answers(resumed)
 
 
 def test_what_is_said_beside_the_answers_is_heard_then_or_in_the_next_run(
@@ -147,11 +147,11 @@ def test_what_is_said_beside_the_answers_is_heard_then_or_in_the_next_run(
 ):
     run = start(world, "Refund A1 for 30.", agent=refunds.agent, thread_id="t1")
     (interrupt,) = open_interrupts(run)
-    said = steps.request(
+    request = steps.request(
         "Refund B7 for 6.", thread_id="t1", entries=(steps.entry(interrupt, steps.APPROVE),)
     )
 
-    resumed = steps.drive(start_run(agent=refunds.agent, request=said, actor=robot))
+    resumed = steps.drive(start_run(agent=refunds.agent, request=request, actor=robot))
 
     assert resumed.status == "succeeded"
     if len(refunds.paid) == 1:
@@ -176,7 +176,7 @@ def remembered():
     """All that a framework keeps for its thread, as text."""
     body = Memory.objects.get().body
     packed = re.findall(r"[A-Za-z0-9+/=]{60,}", body)
-    return body + "".join(str(base64.b64decode(one + "==", validate=False)) for one in packed)
+    return body + "".join(str(base64.b64decode(part + "==", validate=False)) for part in packed)
 
 
 def test_a_model_hears_of_the_calls_that_a_failed_run_has_made(world, refunds, monkeypatch):
@@ -286,26 +286,26 @@ def test_retry_after_a_lost_worker_does_not_repeat_settled_calls(
 
 
 @pytest.mark.parametrize(
-    ("said", "paid", "heard"),
+    ("message", "paid", "operator_note"),
     [
         ({"outcome": "happened", "result": "it was refunded"}, 1, "it was refunded"),
         ({"outcome": "did_not_happen"}, 2, "refunded $30.00 for A1"),
     ],
 )
 def test_retry_after_a_lost_worker_asks_about_calls_in_doubt(
-    world, refunds, alice, bob, monkeypatch, later, said, paid, heard
+    world, refunds, alice, bob, monkeypatch, later, message, paid, operator_note
 ):
     lost = lost_resume(world, refunds, bob, monkeypatch, later, at="settle_tool_calls")
     retried = steps.drive(engine.retry_run(lost.pk, alice))
     (doubt,) = open_interrupts(retried)
     assert doubt.reason == "signoff:outcome_unknown"
-    steps.answer(doubt, bob, said)
+    steps.answer(doubt, bob, message)
 
     resumed = resumed_run(retried)
 
     assert resumed.status == "succeeded"
     assert len(refunds.paid) == paid
-    assert heard in answers(resumed)
+    assert operator_note in answers(resumed)
 
 
 def test_what_a_framework_remembers_does_not_decide_what_runs(world, refunds, bob):
@@ -383,8 +383,8 @@ def counting_from_the_beginning(monkeypatch):
         desk,
         "requested_calls",
         lambda text, turn: [
-            one._replace(id=f"call_{place}")
-            for place, one in enumerate(requested_calls(text, turn))
+            call._replace(id=f"call_{place}")
+            for place, call in enumerate(requested_calls(text, turn))
         ],
     )
 
@@ -423,8 +423,8 @@ def test_a_call_with_the_id_of_an_approved_one_is_recorded_as_it_is_made(
     assert resumed_run(run).status == "succeeded"
 
     assert refunds.paid == [("A1", 30), ("B2", 5)]
-    made = [json.loads(call.args) for call in ToolCall.objects.order_by("pk")]
-    assert made == [{"order": "A1", "amount": 30}, {"order": "B2", "amount": 5}]
+    tool_args = [json.loads(call.args) for call in ToolCall.objects.order_by("pk")]
+    assert tool_args == [{"order": "A1", "amount": 30}, {"order": "B2", "amount": 5}]
 
 
 def test_two_calls_of_one_answer_with_one_id_are_never_both_made(world, refunds, bob, monkeypatch):

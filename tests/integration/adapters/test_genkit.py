@@ -44,9 +44,13 @@ def test_text_of_a_model_that_does_not_stream_is_told(world, shell, bob):
 def test_calls_of_one_answer_stand_in_the_message_of_its_text(world, shell):
     run = start(world, "go", agent=shell)
 
-    said = [one for one in json.loads(run.thread.messages) if one["role"] == "assistant"]
+    messages = [
+        message for message in json.loads(run.thread.messages) if message["role"] == "assistant"
+    ]
 
-    assert [(one["content"], len(one["toolCalls"])) for one in said] == [("Let me see.", 2)]
+    assert [(message["content"], len(message["toolCalls"])) for message in messages] == [
+        ("Let me see.", 2)
+    ]
 
 
 def test_tool_of_the_specification_is_approved_once(world, shell, bob):

@@ -53,7 +53,8 @@ class Case:
     def answer(self, *payloads, **fields):
         """Answer every open interrupt, in the order asked."""
         entries = [
-            entry(one["id"], payload) for one, payload in zip(self.asked, payloads, strict=True)
+            entry(interrupt["id"], payload)
+            for interrupt, payload in zip(self.interrupts, payloads, strict=True)
         ]
         return self.resume(entries, **fields)
 
@@ -76,11 +77,11 @@ class Case:
             Decision.objects.count(),
             sorted(Interrupt.objects.values_list("interrupt_id", "status")),
             sorted(ToolCall.objects.values_list("tool_call_id", "state", "edited_args")),
-            list(made),
+            list(tool_effects),
         )
 
     @property
-    def asked(self):
+    def interrupts(self):
         """The interrupts that the latest run ended with, as clients were told."""
         (last,) = self.run.events.filter(type="RUN_FINISHED")
         return json.loads(last.body)["outcome"].get("interrupts", [])
@@ -103,12 +104,12 @@ def entry(interrupt_id, payload, status="resolved"):
     return {"interruptId": interrupt_id, "status": status, "payload": payload}
 
 
-made: list[tuple[str, Any]] = []
+tool_effects: list[tuple[str, Any]] = []
 
 
 @pytest.fixture(autouse=True)
 def _nothing_made():
-    made.clear()
+    tool_effects.clear()
 
 
 @pytest.fixture
@@ -132,17 +133,19 @@ def calling(play):
         async def caller(ctx: WorkflowContext) -> None:
             """Makes calls."""
             outcomes = await ctx.call_all(*calls)
-            await ctx.emit_text(json.dumps([[one.status, one.value] for one in outcomes]))
+            await ctx.emit_text(
+                json.dumps([[outcome.status, outcome.value] for outcome in outcomes])
+            )
 
         return play(caller)
 
     return start
 
 
-def said(case):
+def workflow_output(case):
     """What the workflow of `calling` was told."""
     (event,) = case.run.events.filter(type="TEXT_MESSAGE_CONTENT")
-    return [tuple(one) for one in json.loads(json.loads(event.body)["delta"])]
+    return [tuple(pair) for pair in json.loads(json.loads(event.body)["delta"])]
 
 
 @pytest.fixture
@@ -161,14 +164,14 @@ def thinking(play):
 @tool(effect="read")
 def look_up(key: str) -> str:
     """Look something up."""
-    made.append(("look_up", key))
+    tool_effects.append(("look_up", key))
     return f"{key} is 7"
 
 
 @tool(effect="once", approval="Pay {amount} to {to}?")
 def pay(call: ToolContext, to: str, amount: int) -> dict[str, Any]:
     """Pay somebody."""
-    made.append(("pay", dict(call.args)))
+    tool_effects.append(("pay", dict(call.args)))
     return {"paid": amount}
 
 
@@ -177,7 +180,7 @@ def book(call: ToolContext, city: str) -> str:
     """Book a hotel."""
     if call.resumed is None:
         call.interrupt(f"Which hotel in {city}?", response_schema={"type": ["string", "boolean"]})
-    made.append(("book", (call.tool_call_id, city, call.resumed)))
+    tool_effects.append(("book", (call.tool_call_id, city, call.resumed)))
     return f"{call.resumed} in {city}"
 
 
@@ -205,14 +208,14 @@ def test_S1_a_tool_pauses_by_interrupt_before_it_has_done_anything(calling):
     case = calling((book, {"city": "Rome"}))
 
     assert case.run.status == "interrupted"
-    assert [one["message"] for one in case.asked] == ["Which hotel in Rome?"]
-    assert made == []
+    assert [interrupt["message"] for interrupt in case.interrupts] == ["Which hotel in Rome?"]
+    assert tool_effects == []
 
 
 def test_S1_an_interrupt_only_tool_always_pauses_and_never_works_by_itself(calling):
     case = calling((ask_colour, {"thing": "the door"}), (ask_colour, {"thing": "the floor"}))
 
-    assert [one["message"] for one in case.asked] == [
+    assert [interrupt["message"] for interrupt in case.interrupts] == [
         "Which colour for the door: ['red', 'blue']?",
         "Which colour for the floor: ['red', 'blue']?",
     ]
@@ -245,7 +248,7 @@ def test_S2_sibling_keeps_its_output_while_the_model_waits(thinking):
         "Done.",
     )
     rome, oslo = steps.open_interrupts(case.run)
-    (before,) = made
+    (before,) = tool_effects
 
     steps.answer(rome, case._caller, "Ritz")
     asked_with_one_answer = len(model.heard)
@@ -254,7 +257,7 @@ def test_S2_sibling_keeps_its_output_while_the_model_waits(thinking):
 
     assert before == ("look_up", "vat")
     assert asked_with_one_answer == 1
-    assert [name for name, _ in made] == ["look_up", "book", "book"]
+    assert [name for name, _ in tool_effects] == ["look_up", "book", "book"]
     assert [message.content for message in model.heard[1] if is_result(message)] == [
         '"vat is 7"',
         '"Ritz in Rome"',
@@ -280,7 +283,7 @@ def test_S3_input_that_does_not_fit_asks_nobody(thinking):
 def test_S3_the_output_schema_is_what_reviewers_answer_by(calling):
     case = calling((ask_colour, {"thing": "the door", "colours": ["green"]}))
 
-    assert case.asked[0]["responseSchema"] == {"type": "string", "enum": ["green"]}
+    assert case.interrupts[0]["responseSchema"] == {"type": "string", "enum": ["green"]}
 
 
 class Verdict(BaseModel):
@@ -288,7 +291,7 @@ class Verdict(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("given", "fits", "does_not"),
+    ("output_schema", "fits", "does_not"),
     [
         pytest.param({"type": "integer"}, 7, "7", id="a schema"),
         pytest.param(int, 7, "7", id="a type"),
@@ -296,23 +299,25 @@ class Verdict(BaseModel):
         pytest.param(lambda args: {"const": args["thing"]}, "it", "that", id="a function"),
     ],
 )
-def test_S3_an_output_schema_is_a_schema_a_type_or_computed(calling, given, fits, does_not):
-    ask = define_interrupt("ask", "Ask.", input_model=Palette, message="?", answer_schema=given)
+def test_S3_an_output_schema_is_a_schema_a_type_or_computed(calling, output_schema, fits, does_not):
+    ask = define_interrupt(
+        "ask", "Ask.", input_model=Palette, message="?", answer_schema=output_schema
+    )
     case = calling((ask, {"thing": "it"}))
 
-    assert case.refused([entry(case.asked[0]["id"], does_not)]) == "INVALID_PAYLOAD"
+    assert case.refused([entry(case.interrupts[0]["id"], does_not)]) == "INVALID_PAYLOAD"
     case.answer(fits)
 
     assert case.results == [fits]
 
 
-def own_metadata(asked):
+def own_metadata(interrupt):
     """What the agent said beside its question, without the server's part."""
-    return {name: item for name, item in asked["metadata"].items() if name != "signoff"}
+    return {name: item for name, item in interrupt["metadata"].items() if name != "signoff"}
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("metadata", "expected"),
     [
         pytest.param({}, None, id="absent"),
         pytest.param({"metadata": {"urgent": True}}, {"urgent": True}, id="fixed"),
@@ -324,14 +329,14 @@ def own_metadata(asked):
         pytest.param({"metadata": lambda _: None}, None, id="computed to be absent"),
     ],
 )
-def test_S3_the_metadata_of_the_request_are_fixed_absent_or_computed(calling, given, told):
+def test_S3_the_metadata_of_the_request_are_fixed_absent_or_computed(calling, metadata, expected):
     ask = define_interrupt(
-        "ask", "Ask.", input_model=Palette, message="?", answer_schema={}, **given
+        "ask", "Ask.", input_model=Palette, message="?", answer_schema={}, **metadata
     )
 
     case = calling((ask, {"thing": "it"}))
 
-    assert own_metadata(case.asked[0]) == (told or {})
+    assert own_metadata(case.interrupts[0]) == (expected or {})
 
 
 # -- S4: respond ----------------------------------------------------------------------------------
@@ -346,14 +351,14 @@ def test_S4_respond_makes_the_answer_the_result(calling):
 
     (event,) = case.run.events.filter(type="TOOL_CALL_RESULT")
     assert json.loads(event.body)["toolCallId"] == call["id"]
-    assert (case.results, said(case)) == (["red"], [("done", "red")])
+    assert (case.results, workflow_output(case)) == (["red"], [("done", "red")])
 
 
 @pytest.mark.parametrize("wrong", ["green", 1, None, ["red"], {"value": "red"}])
 def test_S4_an_answer_that_does_not_fit_the_output_schema_is_refused(calling, wrong):
     case = calling((ask_colour, {"thing": "the door"}))
 
-    assert case.refused([entry(case.asked[0]["id"], wrong)]) == "INVALID_PAYLOAD"
+    assert case.refused([entry(case.interrupts[0]["id"], wrong)]) == "INVALID_PAYLOAD"
     case.answer("blue")
 
     assert case.results == ["blue"]
@@ -369,7 +374,7 @@ def test_S5_restart_runs_the_tool_again_with_the_same_name_ref_and_input(calling
 
     case.answer("Ritz")
 
-    assert made == [("book", (call["id"], "Rome", "Ritz"))]
+    assert tool_effects == [("book", (call["id"], "Rome", "Ritz"))]
     assert case.calls == [call]
     assert case.results == ["Ritz in Rome"]
 
@@ -379,7 +384,7 @@ def test_S5_a_replaced_input_is_what_the_tool_gets(calling):
 
     case.answer({**APPROVE, "editedArgs": {"to": "ann", "amount": 4}})
 
-    assert made == [("pay", {"to": "ann", "amount": 4})]
+    assert tool_effects == [("pay", {"to": "ann", "amount": 4})]
 
 
 @pytest.mark.parametrize(
@@ -389,20 +394,20 @@ def test_S5_a_replaced_input_is_what_the_tool_gets(calling):
 def test_S5_replaced_input_is_checked_against_its_response_schema(calling, world, edited):
     """The door of the inbox and the one of the protocol hold it to the same schema."""
     case = calling((pay, {"to": "ann", "amount": 5}))
-    (asked,) = steps.open_interrupts(case.run)
+    (interrupt,) = steps.open_interrupts(case.run)
     wrong = {**APPROVE, "editedArgs": edited}
 
-    code = case.refused([entry(asked.interrupt_id, wrong)])
+    code = case.refused([entry(interrupt.interrupt_id, wrong)])
     client = Client()
     client.force_login(world.bob)
     decided = client.post(
-        f"/api/interrupts/{asked.pk}/decide",
-        {"status": "resolved", "payload": wrong, "view_digest": asked.shown_digest},
+        f"/api/interrupts/{interrupt.pk}/decide",
+        {"status": "resolved", "payload": wrong, "view_digest": interrupt.shown_digest},
         "application/json",
     )
 
     assert (code, decided.status_code) == ("INVALID_PAYLOAD", 422)
-    assert made == []
+    assert tool_effects == []
     assert len(steps.open_interrupts(case.run)) == 1
 
 
@@ -417,14 +422,14 @@ def test_S5_a_replaced_input_is_held_to_the_tool_again_before_it_runs(calling):
     @tool(effect="once", approval=True)
     def pay_even(amount: Annotated[int, AfterValidator(is_even)]) -> None:
         """Pay an even amount."""
-        made.append(("pay_even", amount))
+        tool_effects.append(("pay_even", amount))
 
     case = calling((pay_even, {"amount": 4}))
 
     case.answer({**APPROVE, "editedArgs": {"amount": 5}})
 
-    assert made == []
-    ((status, _),) = said(case)
+    assert tool_effects == []
+    ((status, _),) = workflow_output(case)
     assert status == "failed"
 
 
@@ -437,7 +442,7 @@ def test_S6_a_restarted_tool_sees_the_answer_whatever_it_is(calling, answer):
 
     case.answer(answer)
 
-    ((_, (_, _, resumed)),) = made
+    ((_, (_, _, resumed)),) = tool_effects
     assert resumed == answer
     assert type(resumed) is type(answer)
 
@@ -450,14 +455,14 @@ def test_S6_resumed_is_never_empty(calling):
         """Wait for somebody."""
         if call.resumed is None:
             call.interrupt("Go on?", reason="tests:go_on")
-        made.append(("wait", call.resumed))
+        tool_effects.append(("wait", call.resumed))
         return "went on"
 
     case = calling((wait, {}))
 
     case.answer(None)
 
-    assert made == [("wait", True)]
+    assert tool_effects == [("wait", True)]
     assert case.results == ["went on"]
 
 
@@ -470,14 +475,14 @@ def test_S6_a_tool_knows_the_original_input_when_it_was_replaced(calling, edits,
     @tool(effect="idempotent", approval=True)
     def keep(call: ToolContext, key: str) -> str:
         """Keep a key."""
-        made.append((key, call.original_input))
+        tool_effects.append((key, call.original_input))
         return key
 
     case = calling((keep, {"key": "a"}))
 
     case.answer({**APPROVE, **edits})
 
-    assert made == [("b" if edits else "a", original)]
+    assert tool_effects == [("b" if edits else "a", original)]
 
 
 def test_S6_state_accumulates_over_several_pauses(calling):
@@ -501,7 +506,7 @@ def test_S6_state_accumulates_over_several_pauses(calling):
     case = calling((plan, {}))
     messages = []
     for city in ("Rome", "Oslo", "Bern"):
-        messages += [one["message"] for one in case.asked]
+        messages += [interrupt["message"] for interrupt in case.interrupts]
         case.answer(city)
 
     assert messages == ["City 1?", "City 2?", "City 3?"]
@@ -518,7 +523,7 @@ def test_S6_what_a_call_knows_so_far_is_not_for_clients_to_say(calling):
 
     case = calling((count, {}))
 
-    case.resume([{**entry(case.asked[0]["id"], "yes"), "metadata": {"count": 99}}])
+    case.resume([{**entry(case.interrupts[0]["id"], "yes"), "metadata": {"count": 99}}])
 
     assert case.results == [1]
 
@@ -534,19 +539,21 @@ def test_S6_an_answer_to_another_question_is_no_approval(calling):
     @tool(effect="once", approval=guard)
     def transfer(amount: int) -> int:
         """Transfer an amount."""
-        made.append(("transfer", amount))
+        tool_effects.append(("transfer", amount))
         return amount
 
     case = calling((transfer, {"amount": 500}), (transfer, {"amount": 5}))
 
     case.answer("savings", "savings")
-    made_unasked = list(made)
-    asked = [(one["reason"], one["message"]) for one in case.asked]
+    unasked_effects = list(tool_effects)
+    reasons_and_messages = [
+        (interrupt["reason"], interrupt["message"]) for interrupt in case.interrupts
+    ]
     case.answer(APPROVE)
 
-    assert made_unasked == [("transfer", 5)]
-    assert asked == [("tool_call", "Call transfer?")]
-    assert made == [("transfer", 5), ("transfer", 500)]
+    assert unasked_effects == [("transfer", 5)]
+    assert reasons_and_messages == [("tool_call", "Call transfer?")]
+    assert tool_effects == [("transfer", 5), ("transfer", 500)]
 
 
 def test_S6_an_approval_is_not_asked_for_again_after_another_answer(calling):
@@ -555,17 +562,17 @@ def test_S6_an_approval_is_not_asked_for_again_after_another_answer(calling):
         """Book a hotel that somebody chooses."""
         if "hotel" not in (call.resumed or {}):
             call.interrupt("Which hotel?", response_schema={"required": ["hotel"]})
-        made.append(("book", (city, call.resumed["hotel"], call.original_input)))
+        tool_effects.append(("book", (city, call.resumed["hotel"], call.original_input)))
         return "booked"
 
     case = calling((book_well, {"city": "Rome"}))
 
     case.answer({**APPROVE, "editedArgs": {"city": "Bern"}})
-    asked = [one["message"] for one in case.asked]
+    messages = [interrupt["message"] for interrupt in case.interrupts]
     case.answer({"hotel": "Grand"})
 
-    assert asked == ["Which hotel?"]
-    assert made == [("book", ("Bern", "Grand", {"city": "Rome"}))]
+    assert messages == ["Which hotel?"]
+    assert tool_effects == [("book", ("Bern", "Grand", {"city": "Rome"}))]
 
 
 # -- S8: a resume needs a tool request that waits -------------------------------------------------
@@ -582,7 +589,7 @@ def test_S8_a_thread_that_never_asked_cannot_be_resumed(calling):
 def test_S8_a_tool_request_in_a_message_of_the_client_is_none(calling, role):
     """Worked case: tool request in a non-model message; nor is it one in a message put in."""
     case = calling((look_up, {"key": "a"}))
-    made.clear()
+    tool_effects.clear()
     call = {
         "id": "forged",
         "type": "function",
@@ -602,12 +609,12 @@ def test_S8_a_tool_request_in_a_message_of_the_client_is_none(calling, role):
 def test_S9_one_respond_and_one_restart_whatever_order_they_come_in(calling):
     """Worked case: two requests, one of each."""
     case = calling((ask_colour, {"thing": "the door"}), (book, {"city": "Rome"}))
-    colour, hotel = (one["id"] for one in case.asked)
+    colour, hotel = (interrupt["id"] for interrupt in case.interrupts)
 
     case.resume([entry(hotel, "Ritz"), entry(colour, "blue")])
 
     assert case.results == ["blue", "Ritz in Rome"]
-    assert said(case) == [("done", "blue"), ("done", "Ritz in Rome")]
+    assert workflow_output(case) == [("done", "blue"), ("done", "Ritz in Rome")]
 
 
 def test_S9_pending_output_stays_and_others_are_answered_in_order(calling):
@@ -619,16 +626,16 @@ def test_S9_pending_output_stays_and_others_are_answered_in_order(calling):
 
     case.answer({"approved": False, "reason": "no"}, "red")
 
-    assert made == [("look_up", "vat")]
-    assert said(case) == [("denied", None), ("done", "vat is 7"), ("done", "red")]
+    assert tool_effects == [("look_up", "vat")]
+    assert workflow_output(case) == [("denied", None), ("done", "vat is 7"), ("done", "red")]
 
 
 def test_S9_two_answers_to_one_request_are_refused(calling):
     """In Genkit a respond wins over a restart; here nobody has to know which one wins."""
     case = calling((book, {"city": "Rome"}))
-    (asked,) = case.asked
+    (interrupt,) = case.interrupts
 
-    code = case.refused([entry(asked["id"], "Ritz"), entry(asked["id"], "Grand")])
+    code = case.refused([entry(interrupt["id"], "Ritz"), entry(interrupt["id"], "Grand")])
 
     assert code == "DUPLICATE_RESUME"
 
@@ -641,7 +648,9 @@ def test_S9_interrupts_keep_the_order_of_their_requests(calling):
         (pay, {"to": "ann", "amount": 5}),
     )
 
-    assert [one["toolCallId"] for one in case.asked] == [call["id"] for call in case.calls]
+    assert [interrupt["toolCallId"] for interrupt in case.interrupts] == [
+        call["id"] for call in case.calls
+    ]
 
 
 # -- S10: presence decides, not truth -------------------------------------------------------------
@@ -656,7 +665,7 @@ def test_S10_an_answer_that_is_not_true_is_an_answer(calling, output):
     case.answer(output)
 
     assert json.dumps(case.results) == json.dumps([output])
-    assert json.dumps(said(case)) == json.dumps([("done", output)])
+    assert json.dumps(workflow_output(case)) == json.dumps([("done", output)])
 
 
 @OUTPUTS
@@ -664,15 +673,15 @@ def test_S10_a_result_that_is_not_true_is_not_made_a_second_time(calling, output
     @tool(effect="idempotent")
     def give() -> Any:
         """Give something."""
-        made.append(("give", output))
+        tool_effects.append(("give", output))
         return output
 
     case = calling((give, {}), (ask_anything, {"thing": "Well"}))
 
     case.answer(output)
 
-    assert made == [("give", output)]
-    assert json.dumps(said(case)) == json.dumps([("done", output), ("done", output)])
+    assert tool_effects == [("give", output)]
+    assert json.dumps(workflow_output(case)) == json.dumps([("done", output), ("done", output)])
 
 
 @OUTPUTS
@@ -687,7 +696,7 @@ def test_S10_a_workflow_hears_a_reply_that_is_not_true(play, output):
 
     case.answer(output)
 
-    assert json.dumps(said(case)) == json.dumps([("False", output)])
+    assert json.dumps(workflow_output(case)) == json.dumps([("False", output)])
 
 
 # -- S11: as many answers as requests -------------------------------------------------------------
@@ -705,9 +714,9 @@ def test_S10_a_workflow_hears_a_reply_that_is_not_true(play, output):
 )
 def test_S11_the_number_of_answers_is_the_number_of_requests(calling, choose, code):
     case = calling((book, {"city": "Rome"}), (book, {"city": "Oslo"}))
-    ids = [one["id"] for one in case.asked]
+    ids = [interrupt["id"] for interrupt in case.interrupts]
 
-    assert case.refused([entry(one, "Ritz") for one in choose(ids)]) == code
+    assert case.refused([entry(interrupt_id, "Ritz") for interrupt_id in choose(ids)]) == code
     case.answer("Ritz", "Grand")
 
     assert case.results == ["Ritz in Rome", "Grand in Oslo"]
@@ -754,7 +763,7 @@ def test_S13_a_forged_restart_runs_what_was_asked_about_and_nothing_else(calling
 
     case.answer(APPROVE, messages=messages)
 
-    assert made == [("pay", {"to": "ann", "amount": 5})]
+    assert tool_effects == [("pay", {"to": "ann", "amount": 5})]
     assert ToolCall.objects.get().args == '{"amount":5,"to":"ann"}'
 
 
@@ -776,7 +785,10 @@ def test_S13_resume_does_not_replace_the_workflow_input(as_agent, robot):
     case.answer(APPROVE, **forged)
     case.answer(APPROVE, forwardedProps={})
 
-    assert [args for _, args in made] == [{"to": "ann", "amount": 1}, {"to": "ann", "amount": 2}]
+    assert [args for _, args in tool_effects] == [
+        {"to": "ann", "amount": 1},
+        {"to": "ann", "amount": 2},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -795,14 +807,14 @@ def test_S13_agent_that_runs_other_than_the_approved_call_fails(play, name, args
             return
         with pytest.raises(ToolRefused):
             await ctx.journal.begin(name, args=args, effect=Effect.ONCE)
-        made.append("refused")
+        tool_effects.append("refused")
         yield finished(run_input)
 
     case = play(forger)
 
     case.answer(APPROVE)
 
-    assert made == ["refused"]
+    assert tool_effects == ["refused"]
     assert set(ToolCall.objects.values_list("state", flat=True)) == {"proposed"}
 
 
@@ -817,7 +829,7 @@ def test_S13_the_order_of_keys_is_no_difference(play):
             return
         args = {"to": {"b": 2, "a": 1}, "amount": 5}
         await ctx.journal.begin("c1", args=args, effect=Effect.ONCE)
-        made.append(("pay", args))
+        tool_effects.append(("pay", args))
         await ctx.journal.settle("c1", result="{}")
         yield finished(run_input)
 
@@ -826,40 +838,40 @@ def test_S13_the_order_of_keys_is_no_difference(play):
     case.answer(APPROVE)
 
     assert case.run.status == "succeeded"
-    assert len(made) == 1
+    assert len(tool_effects) == 1
 
 
 def test_S13_a_resume_with_its_keys_in_another_order_is_the_same_resume(calling):
     case = calling((pay, {"to": "ann", "amount": 5}))
-    (asked,) = case.asked
+    (interrupt,) = case.interrupts
 
     case.answer({"approved": True, "editedArgs": {"to": "ann", "amount": 4}})
     first = case.run
     again = case.resume(
-        [entry(asked["id"], {"editedArgs": {"amount": 4, "to": "ann"}, "approved": True})]
+        [entry(interrupt["id"], {"editedArgs": {"amount": 4, "to": "ann"}, "approved": True})]
     )
 
     assert again.pk == first.pk
-    assert made == [("pay", {"to": "ann", "amount": 4})]
+    assert tool_effects == [("pay", {"to": "ann", "amount": 4})]
 
 
 @pytest.mark.parametrize(
     "mismatch",
     [
-        lambda asked, call: call["id"],
-        lambda asked, call: call["function"]["name"],
-        lambda asked, call: asked["id"].upper(),
-        lambda asked, call: f"{asked['id']} ",
-        lambda asked, call: "",
+        lambda interrupt, call: call["id"],
+        lambda interrupt, call: call["function"]["name"],
+        lambda interrupt, call: interrupt["id"].upper(),
+        lambda interrupt, call: f"{interrupt['id']} ",
+        lambda interrupt, call: "",
     ],
     ids=["tool call id", "tool name", "other case", "a space more", "empty"],
 )
 def test_S13_a_ref_that_does_not_match_is_unknown(calling, mismatch):
     """Worked cases: ref mismatch, and respond to an unknown tool refused."""
     case = calling((ask_colour, {"thing": "the door"}))
-    (asked,), (call,) = case.asked, case.calls
+    (interrupt,), (call,) = case.interrupts, case.calls
 
-    code = case.refused([entry(mismatch(asked, call), "red")])
+    code = case.refused([entry(mismatch(interrupt, call), "red")])
 
     assert code == "UNKNOWN_INTERRUPT_ID"
 
@@ -875,7 +887,7 @@ def test_S13_an_answer_to_a_tool_that_the_agent_has_no_more_runs_nothing(play):
     case.answer("Ritz", "red")
 
     assert (case.run.status, case.run.error_code) == ("failed", "AGENT_ERROR")
-    assert made == []
+    assert tool_effects == []
 
 
 # -- S15: the event that ends an interrupted turn -------------------------------------------------
@@ -905,12 +917,18 @@ def test_S15_last_event_repeats_the_request_and_interrupt_metadata(calling):
     first, second = case.calls
     assert steps.event_types(case.run)[-1] == "RUN_FINISHED"
     assert [
-        (one["toolCallId"], one["reason"], one["message"], own_metadata(one)) for one in case.asked
+        (
+            interrupt["toolCallId"],
+            interrupt["reason"],
+            interrupt["message"],
+            own_metadata(interrupt),
+        )
+        for interrupt in case.interrupts
     ] == [
         (first["id"], "tool_call", "Empty users?", {"risk": "high", "rows": 7}),
         (second["id"], "input_required", "Sure?", {"tone": "soft"}),
     ]
-    assert case.asked[1]["responseSchema"] == {"type": "boolean"}
+    assert case.interrupts[1]["responseSchema"] == {"type": "boolean"}
 
 
 # -- Where we are stricter ------------------------------------------------------------------------
@@ -919,14 +937,14 @@ def test_S15_last_event_repeats_the_request_and_interrupt_metadata(calling):
 def test_stricter_a_partial_resume_does_not_run_the_part_that_it_answers(calling):
     """Genkit runs the answered restart and fails then; the retry would run it twice."""
     case = calling((pay, {"to": "ann", "amount": 5}), (ask_colour, {"thing": "the door"}))
-    approval, colour = (one["id"] for one in case.asked)
+    approval, colour = (interrupt["id"] for interrupt in case.interrupts)
 
     assert case.refused([entry(approval, APPROVE)]) == "PARTIAL_RESUME"
     assert case.refused([entry(approval, APPROVE), entry(colour, 7)]) == "INVALID_PAYLOAD"
     assert case.refused([entry(approval, APPROVE), entry("x", "red")]) == "UNKNOWN_INTERRUPT_ID"
     case.answer(APPROVE, "red")
 
-    assert made == [("pay", {"to": "ann", "amount": 5})]
+    assert tool_effects == [("pay", {"to": "ann", "amount": 5})]
 
 
 def test_stricter_a_request_of_older_history_cannot_be_answered(play):
@@ -937,27 +955,27 @@ def test_stricter_a_request_of_older_history_cannot_be_answered(play):
         await ctx.call(book, city="Oslo")
 
     case = play(twice)
-    (old,) = case.asked
+    (old,) = case.interrupts
     case.answer("Ritz")
-    (new,) = case.asked
+    (new,) = case.interrupts
 
     assert case.refused([entry(old["id"], "Grand")]) == "INTERRUPT_ALREADY_RESOLVED"
     both = [entry(old["id"], "Ritz"), entry(new["id"], "Grand")]
     assert case.refused(both) == "UNKNOWN_INTERRUPT_ID"
     case.answer("Grand")
 
-    assert [args[1:] for _, args in made] == [("Rome", "Ritz"), ("Oslo", "Grand")]
+    assert [args[1:] for _, args in tool_effects] == [("Rome", "Ritz"), ("Oslo", "Grand")]
 
 
 def test_stricter_a_resume_is_single_use(calling):
     case = calling((pay, {"to": "ann", "amount": 5}))
-    (asked,) = case.asked
+    (interrupt,) = case.interrupts
     case.answer(APPROVE)
     first = case.run
 
-    again = case.resume([entry(asked["id"], APPROVE)])
-    other = case.refused([entry(asked["id"], {**APPROVE, "reason": "and once more"})])
+    again = case.resume([entry(interrupt["id"], APPROVE)])
+    other = case.refused([entry(interrupt["id"], {**APPROVE, "reason": "and once more"})])
 
     assert again.pk == first.pk
     assert other == "INTERRUPT_ALREADY_RESOLVED"
-    assert len(made) == 1
+    assert len(tool_effects) == 1

@@ -23,9 +23,9 @@ from tests.integration.adapters.test_framework_desks import answers, results
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (
     Chat,
-    asked,
     call,
     in_parallel,
+    interrupts_of,
     model,
     one_node,
     refund,
@@ -54,12 +54,14 @@ def test_each_call_of_a_batch_is_an_interrupt_and_one_resume_answers_all(
     agent = as_graph(reviewed(*script, tools=(refund, look), refund=True))
     run = start(world, "go", agent=agent)
     first, second, third = open_interrupts(run)
-    assert [json.loads(one.tool_call.args)["order"] for one in (first, second, third)] == [
+    assert [
+        json.loads(interrupt.tool_call.args)["order"] for interrupt in (first, second, third)
+    ] == [
         "A1",
         "A2",
         "A3",
     ]
-    assert {one["reason"] for one in asked(run)} == {"tool_call"}
+    assert {body["reason"] for body in interrupts_of(run)} == {"tool_call"}
     steps.approve(third, dora, editedArgs={"order": "A3", "amount": 7})
     steps.deny(second, bob)
     assert not Run.objects.filter(resumes=run).exists()
@@ -90,7 +92,7 @@ def test_two_calls_alike_are_told_apart_by_their_order(world, as_graph, bob):
     resumed_run(run)
 
     assert desk.paid == [("A1", 10)]
-    assert [one.state for one in ToolCall.objects.order_by("proposed_at", "pk")] == [
+    assert [tool_call.state for tool_call in ToolCall.objects.order_by("proposed_at", "pk")] == [
         "not_run",
         "settled",
     ]
@@ -104,8 +106,8 @@ def test_the_model_hears_why_a_call_of_a_batch_was_denied(world, as_graph, bob):
 
     resumed_run(run)
 
-    heard = "User rejected the tool call for `refund` with reason: not today"
-    assert speaker.heard[-1] == heard
+    text = "User rejected the tool call for `refund` with reason: not today"
+    assert speaker.heard[-1] == text
 
 
 def test_only_what_the_middleware_allows_is_offered(world, as_graph, bob):
@@ -113,7 +115,7 @@ def test_only_what_the_middleware_allows_is_offered(world, as_graph, bob):
     agent = reviewed(wants(refund_of("A1", 10)), "Done.", refund=narrow)
     run = start(world, "go", agent=as_graph(agent))
 
-    (question,) = asked(run)
+    (question,) = interrupts_of(run)
 
     (interrupt,) = open_interrupts(run)
     assert question["responseSchema"]["properties"].keys() == {"approved", "reason"}
@@ -156,7 +158,7 @@ def test_a_tool_that_people_stand_in_for_is_a_question(world, as_graph, bob):
         ask_person={"allowed_decisions": ["respond"], "description": "Why?"},
     )
     run = start(world, "go", agent=as_graph(agent), thread_id="t1")
-    (question,) = asked(run)
+    (question,) = interrupts_of(run)
     assert (question["reason"], question["message"]) == ("input_required", "Why?")
     steps.answer(open_interrupts(run)[0], bob, "Because.")
     assert results(resumed_run(run)) == ["Because."]
@@ -188,8 +190,8 @@ def asking_node(*interrupt_links: Any, **options: Any) -> Any:
     """A node that interrupt_links these one after the other, and says what it heard."""
 
     def node(_state: Chat) -> Any:
-        heard = [interrupt(ask, **options) for ask in interrupt_links]
-        return {"messages": [AIMessage(json.dumps(heard))]}
+        answers = [interrupt(ask, **options) for ask in interrupt_links]
+        return {"messages": [AIMessage(json.dumps(answers))]}
 
     return node
 
@@ -201,7 +203,7 @@ def test_a_node_asks_in_the_words_of_its_value_and_hears_the_answer(world, as_gr
         "stars": 5,
     }
     run = start(world, "go", agent=as_graph(one_node(asking_node(value))))
-    (question,) = asked(run)
+    (question,) = interrupts_of(run)
     assert (question["reason"], question["message"]) == ("input_required", "Which hotel?")
     assert question["metadata"] == {"langgraph": {"value": value}}
     with pytest.raises(errors.InvalidPayload):
@@ -224,7 +226,7 @@ def test_an_interrupt_of_a_node_carries_the_expiry_of_its_value(world, as_graph)
 
     run = start(world, "go", agent=as_graph(one_node(node)))
 
-    assert [body["expiresAt"] for body in asked(run)] == [expiry]
+    assert [body["expiresAt"] for body in interrupts_of(run)] == [expiry]
 
 
 def test_a_type_that_an_answer_must_have_is_asked_for(world, as_graph, bob):
@@ -256,7 +258,7 @@ def test_a_node_may_ask_again(world, as_graph, bob):
     run = start(world, "go", agent=as_graph(one_node(asking_node("One?", "Two?"))))
     steps.answer(open_interrupts(run)[0], bob, 1)
     second = resumed_run(run)
-    assert [one["message"] for one in asked(second)] == ["Two?"]
+    assert [body["message"] for body in interrupts_of(second)] == ["Two?"]
     steps.answer(open_interrupts(second)[0], bob, 2)
 
     assert answers(resumed_run(second)) == "[1, 2]"
@@ -265,7 +267,9 @@ def test_a_node_may_ask_again(world, as_graph, bob):
 def test_nodes_in_parallel_and_in_subgraphs_wait_for_two_people(world, as_graph, bob, dora):
     # A function makes the graph anew for each run, as another worker would.
     run = start(world, "go", agent=as_graph(in_parallel))
-    asked_by = {json.loads(one.body)["message"]: one for one in open_interrupts(run)}
+    asked_by = {
+        json.loads(interrupt.body)["message"]: interrupt for interrupt in open_interrupts(run)
+    }
     assert asked_by.keys() == {"left", "right", "inner"}
     steps.answer(asked_by["right"], dora, 20)
     steps.answer(asked_by["inner"], bob, 300)
@@ -288,10 +292,10 @@ def test_an_answer_that_a_node_breaks_on_is_not_remembered(world, as_graph, alic
     agent = as_graph(one_node(node))
     run = start(world, "go", agent=agent, thread_id="t1")
     steps.answer(open_interrupts(run)[0], bob, 7)
-    kept = Memory.objects.get().body
+    body = Memory.objects.get().body
     failed = resumed_run(run)
     assert (failed.status, failed.error_code) == ("failed", "AGENT_ERROR")
-    assert Memory.objects.get().body == kept
+    assert Memory.objects.get().body == body
     repaired.append(True)
 
     retried = steps.drive(engine.retry_run(failed.pk, alice))
@@ -303,7 +307,7 @@ def test_an_answer_that_a_node_breaks_on_is_not_remembered(world, as_graph, alic
 def test_a_breakpoint_asks_whether_to_go_on(world, as_graph, bob, goes_on):
     graph = one_node(lambda _state: {"messages": [AIMessage("done")]})
     run = start(world, "go", agent=as_graph(graph.compile(interrupt_before=["node"])))
-    (question,) = asked(run)
+    (question,) = interrupts_of(run)
     assert (question["reason"], question["message"]) == ("confirmation", "Go on with node?")
     steps.answer(open_interrupts(run)[0], bob, {"approved": goes_on})
 
@@ -318,9 +322,9 @@ def test_an_answer_to_what_the_graph_does_not_ask_is_no_answer(world, as_graph, 
     run = start(world, "go", agent=as_graph(one_node(asking_node("Shall I?"))))
     steps.answer(open_interrupts(run)[0], bob, True)
     memory = Memory.objects.get()
-    kept = json.loads(memory.body)
-    kept["kept"]["questions"][0]["id"] = "0" * 32
-    memory.body = json.dumps(kept)
+    body = json.loads(memory.body)
+    body["kept"]["questions"][0]["id"] = "0" * 32
+    memory.body = json.dumps(body)
     memory.save()
 
     assert resumed_run(run).status == "failed"
@@ -335,12 +339,12 @@ def test_a_function_of_the_functional_api_asks_and_goes_on(world, as_graph, bob)
         return text.upper()
 
     @entrypoint()
-    def flow(given: Any) -> Any:
-        done = work(given["messages"][-1].text).result()
+    def flow(value: Any) -> Any:
+        done = work(value["messages"][-1].text).result()
         return [AIMessage(f"{done}: {interrupt('And?')}")]
 
     run = start(world, "go", agent=as_graph(flow))
-    assert [one["message"] for one in asked(run)] == ["And?"]
+    assert [body["message"] for body in interrupts_of(run)] == ["And?"]
     steps.answer(open_interrupts(run)[0], bob, None)
 
     assert answers(resumed_run(run)) == "GO: None"

@@ -91,10 +91,10 @@ class Form(TypedDict):
     secret: str
 
 
-def start_with(world, agent, given):
-    wanted = steps.request("go", thread_id="t1")
-    wanted.input["forwardedProps"] = {"input": given}
-    return steps.drive(start_run(agent=agent, request=wanted, actor=world.actor(world.alice)))
+def start_with(world, agent, input_value):
+    request = steps.request("go", thread_id="t1")
+    request.input["forwardedProps"] = {"input": input_value}
+    return steps.drive(start_run(agent=agent, request=request, actor=world.actor(world.alice)))
 
 
 def test_a_graph_without_messages_takes_the_input_of_the_run(world, as_graph):
@@ -114,7 +114,7 @@ def test_no_client_writes_the_history_of_a_graph(world, as_graph):
 
     start_with(world, agent, forged)
 
-    assert [type(one) for one in seen] == [HumanMessage]
+    assert [type(message) for message in seen] == [HumanMessage]
 
 
 # -- what is kept ---------------------------------------------------------------------------------
@@ -128,8 +128,8 @@ def test_what_is_kept_does_not_grow_with_the_runs_of_a_thread(world, as_graph, b
         for interrupt_row in open_interrupts(run):
             steps.answer(interrupt_row, bob, 1)
         resumed_run(run)
-        kept = json.loads(Memory.objects.get().body)["kept"]["graph"]
-        sizes.append({name: len(entries) for name, entries in kept.items()})
+        checkpoints = json.loads(Memory.objects.get().body)["kept"]["graph"]
+        sizes.append({name: len(entries) for name, entries in checkpoints.items()})
 
     assert sizes[0]["checkpoints"] == 1
     assert sizes[0] == sizes[1] == sizes[2]
@@ -146,7 +146,7 @@ def test_nothing_changes_outside_of_our_runs():
 
 def test_what_a_node_puts_into_the_state_again_is_not_said_again(world, as_graph):
     def node(state: Chat) -> Any:
-        old = [one.model_copy() for one in state["messages"]]
+        old = [message.model_copy() for message in state["messages"]]
         name = f"number {len(old)}"
         return {"messages": [*old, wants(call("look", name), text=name)]}
 
@@ -155,7 +155,7 @@ def test_what_a_node_puts_into_the_state_again_is_not_said_again(world, as_graph
     second = start(world, "go on", agent=agent, thread_id="t1")
 
     assert (answers(first), answers(second)) == ("number 1", "number 4")
-    assert [one.run for one in ToolCall.objects.order_by("pk")] == [first, second]
+    assert [tool_call.run for tool_call in ToolCall.objects.order_by("pk")] == [first, second]
 
 
 class Diary(TypedDict):
@@ -174,8 +174,8 @@ def test_a_state_that_is_kept_as_changes_is_played_again(world, as_graph):
     assert [answers(run) for run in runs] == ["0 before", "1 before", "2 before"]
 
 
-def memory_of(kept: Any = None) -> ThreadCheckpoints:
-    return ThreadCheckpoints("t", None if kept is None else json.loads(json.dumps(kept)))
+def memory_of(stored: Any = None) -> ThreadCheckpoints:
+    return ThreadCheckpoints("t", None if stored is None else json.loads(json.dumps(stored)))
 
 
 def written(memory: ThreadCheckpoints, namespace: str = "") -> Any:
@@ -195,11 +195,11 @@ def test_a_checkpoint_and_what_its_tasks_wrote_come_back_as_they_were():
 
     again = memory_of(memory.dump(paused=True, history=False))
 
-    found = again.get_tuple({"configurable": {"thread_id": "t", "checkpoint_ns": ""}})
-    assert found.config == second
-    assert found.checkpoint["channel_values"] == {"total": 7}
-    assert found.pending_writes == [("task-1", "total", HumanMessage("hi"))]
-    assert [one.config for one in again.list(None)] == [second]
+    checkpoint = again.get_tuple({"configurable": {"thread_id": "t", "checkpoint_ns": ""}})
+    assert checkpoint.config == second
+    assert checkpoint.checkpoint["channel_values"] == {"total": 7}
+    assert checkpoint.pending_writes == [("task-1", "total", HumanMessage("hi"))]
+    assert [checkpoint.config for checkpoint in again.list(None)] == [second]
     assert again.get_tuple(first) is None
     assert memory.get_tuple(first) is not None
 
@@ -210,8 +210,8 @@ def test_subgraphs_at_work_are_kept_while_their_graph_is_paused():
         written(memory, namespace)
 
     def namespaces(*, paused):
-        kept = memory.dump(paused=paused, history=False)["checkpoints"]
-        return {namespace for namespace, *_ in kept}
+        checkpoints = memory.dump(paused=paused, history=False)["checkpoints"]
+        return {namespace for namespace, *_ in checkpoints}
 
     assert namespaces(paused=True) == {"", "inner:3f2a", "inner"}
     assert namespaces(paused=False) == {"", "inner"}

@@ -24,9 +24,9 @@ from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (
     Chat,
-    asked,
     call,
     classic,
+    interrupts_of,
     model,
     one_node,
     refund,
@@ -53,8 +53,8 @@ async def ask_amount_async(order: str) -> str:
 
 @pytest.mark.parametrize("asking", [ask_amount, ask_amount_async])
 def test_a_tool_that_asks_is_called_again_with_the_answer(world, as_graph, bob, asking):
-    wanted = wants(call(asking.name, order="A1"))
-    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [asking])))
+    request = wants(call(asking.name, order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(request, "Done."), [asking])))
     (interrupt_row,) = open_interrupts(run)
     assert interrupt_row.tool_call.state == "proposed"
     steps.answer(interrupt_row, bob, 12)
@@ -66,8 +66,8 @@ def test_a_tool_that_asks_is_called_again_with_the_answer(world, as_graph, bob, 
 
 
 def test_a_tool_whose_question_is_called_off_is_not_called_again(world, as_graph, bob):
-    wanted = wants(call("ask_amount", order="A1"))
-    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [ask_amount])))
+    request = wants(call("ask_amount", order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(request, "Done."), [ask_amount])))
     steps.call_off(open_interrupts(run)[0], bob)
 
     resumed = resumed_run(run)
@@ -84,9 +84,9 @@ def test_a_tool_may_ask_for_its_own_approval(world, as_graph, bob, change):
         assert interrupt({"reason": "tool_call", "message": "Pay?"})["approved"]
         return desk.pay(order, amount)
 
-    wanted = wants(call("careful", order="A1", amount=12))
-    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [careful])))
-    (question,) = asked(run)
+    request = wants(call("careful", order="A1", amount=12))
+    run = start(world, "go", agent=as_graph(create_agent(model(request, "Done."), [careful])))
+    (question,) = interrupts_of(run)
     assert question["reason"] == "tool_call"
     steps.approve(open_interrupts(run)[0], bob, **change)
 
@@ -95,8 +95,8 @@ def test_a_tool_may_ask_for_its_own_approval(world, as_graph, bob, change):
 
 
 def test_a_call_beside_one_that_pauses_is_made_once(world, as_graph, bob):
-    wanted = wants(call("ask_amount", order="A1"), refund_of("B7", 6))
-    run = start(world, "go", agent=as_graph(classic(wanted, "Done.", tools=[ask_amount, refund])))
+    request = wants(call("ask_amount", order="A1"), refund_of("B7", 6))
+    run = start(world, "go", agent=as_graph(classic(request, "Done.", tools=[ask_amount, refund])))
     assert desk.paid == [("B7", 6)]
     steps.answer(open_interrupts(run)[0], bob, 12)
 
@@ -137,12 +137,12 @@ def test_a_call_is_made_to_its_end_whatever_comes_of_those_beside_it(
         return desk.pay(order, 10)
 
     monkeypatch.setattr(ToolCalls, "wait_until_finished", announced)
-    wanted = wants(call(beside.name, order="A1"), call("slow", order="B2"))
+    request = wants(call(beside.name, order="A1"), call("slow", order="B2"))
 
-    run = start(world, "go", agent=as_graph(make(wanted, "Done.", tools=[beside, slow])))
+    run = start(world, "go", agent=as_graph(make(request, "Done.", tools=[beside, slow])))
 
     assert (run.status, desk.paid) == (status, [("B2", 10)])
-    assert {one.name: one.state for one in ToolCall.objects.all()} == {
+    assert {tool_call.name: tool_call.state for tool_call in ToolCall.objects.all()} == {
         beside.name: state,
         "slow": "settled",
     }
@@ -174,8 +174,8 @@ def counted(order: str) -> str:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_calls_of_an_agent_within_a_function_go_through_the_journal(world, as_graph, bob, is_async):
-    wanted = wants(refund_of("A1", 10), call("counted", order="B2"))
-    inner = reviewed(wanted, "Done.", tools=(refund, counted), refund=True)
+    request = wants(refund_of("A1", 10), call("counted", order="B2"))
+    inner = reviewed(request, "Done.", tools=(refund, counted), refund=True)
 
     def in_thread(state: Chat) -> Any:
         return {"messages": inner.invoke({"messages": state["messages"]})["messages"][-1:]}
@@ -189,7 +189,7 @@ def test_calls_of_an_agent_within_a_function_go_through_the_journal(world, as_gr
 
     assert resumed_run(run).status == "succeeded"
     assert sorted(desk.paid) == [("A1", 4), ("B2", 10)]
-    assert {one.state for one in ToolCall.objects.all()} == {"settled"}
+    assert {tool_call.state for tool_call in ToolCall.objects.all()} == {"settled"}
 
 
 def test_a_call_that_a_node_makes_itself_is_in_the_journal(world, as_graph):
@@ -226,7 +226,7 @@ def test_what_is_injected_into_a_tool_is_no_argument(world, as_graph, bob):
         "A1",
         agent=as_graph(reviewed(*script, tools=[transfer], transfer=True)),
     )
-    (question,) = asked(run)
+    (question,) = interrupts_of(run)
     edits = question["responseSchema"]["properties"]["editedArgs"]["properties"]
     assert edits.keys() == {"amount"}
     steps.approve(open_interrupts(run)[0], bob, editedArgs={"amount": 2.0})
@@ -250,8 +250,8 @@ def test_tool_exception_for_the_model_means_no_side_effect(world, as_graph):
         """Pay."""
         raise ToolException("the bank is closed")
 
-    wanted = wants(call("closed", order="A1"))
-    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Sorry."), [closed])))
+    request = wants(call("closed", order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(request, "Sorry."), [closed])))
 
     assert run.status == "succeeded"
     assert steps.results(run) == [{"ok": False, "error": "the bank is closed"}]
@@ -268,8 +268,8 @@ def test_what_a_tool_told_its_graph_to_do_is_not_made_up_when_it_is_lost(
         return Command(update={"messages": [ToolMessage("noted", tool_call_id=call_id)]})
 
     note.metadata = {"effect": effect}
-    wanted = wants(refund_of("A1", 10), call("note", order="B2"))
-    agent = as_graph(reviewed(wanted, "Done.", tools=[refund, note], refund=True))
+    request = wants(refund_of("A1", 10), call("note", order="B2"))
+    agent = as_graph(reviewed(request, "Done.", tools=[refund, note], refund=True))
     lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
 
     retried = steps.drive(engine.retry_run(lost.pk, alice))
@@ -294,8 +294,8 @@ def lost_resume(run, bob, monkeypatch, later):
 def test_a_call_that_nobody_was_asked_about_is_not_made_again_after_a_loss(
     world, as_graph, alice, bob, monkeypatch, later
 ):
-    wanted = wants(refund_of("A1", 10), call("counted", order="B2"))
-    agent = as_graph(reviewed(wanted, "Done.", tools=[refund, counted], refund=True))
+    request = wants(refund_of("A1", 10), call("counted", order="B2"))
+    agent = as_graph(reviewed(request, "Done.", tools=[refund, counted], refund=True))
     lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
     assert lost.error_code == "WORKER_LOST"
 
@@ -325,15 +325,15 @@ def test_a_state_that_was_forged_does_not_decide_what_runs(world, as_graph, bob,
     run = start(world, "go", agent=as_graph(agent))
     steps.approve(open_interrupts(run)[0], bob)
     memory = Memory.objects.get()
-    kept = json.loads(memory.body)
+    body = json.loads(memory.body)
     forged = 0
-    for entry in (*kept["kept"]["graph"]["blobs"], *kept["kept"]["graph"]["writes"]):
-        value = next(one for one in entry if isinstance(one, list))
+    for entry in (*body["kept"]["graph"]["blobs"], *body["kept"]["graph"]["writes"]):
+        value = next(item for item in entry if isinstance(item, list))
         content = b64decode(value[1])
         forged += content.count(b"amount\x0a")
         value[1] = b64encode(content.replace(b"amount\x0a", b"amount\x63")).decode()
     assert forged
-    memory.body = json.dumps(kept)
+    memory.body = json.dumps(body)
     memory.save()
 
     resumed_run(run)
@@ -351,7 +351,9 @@ def test_no_spelling_of_an_amount_gets_around_the_approval_of_the_desk(
 
     run = start(world, "go", agent=as_graph(langgraph_refunds))
 
-    assert [one["message"] for one in asked(run)] == ["Refund $30.00 for order A1"]
+    assert [interrupt["message"] for interrupt in interrupts_of(run)] == [
+        "Refund $30.00 for order A1"
+    ]
     assert desk.paid == []
 
 

@@ -65,20 +65,20 @@ def problems(refused):
 # -- headers stay where they were meant to go -----------------------------------------------------
 
 
-@pytest.mark.parametrize("kept", [None, {"Authorization": None}, {"authorization": None}])
+@pytest.mark.parametrize("stored", [None, {"Authorization": None}, {"authorization": None}])
 @pytest.mark.parametrize(
     "url", ["https://a.example.com/other?x=1", "https://A.example.com:443/agui"]
 )
-def test_headers_are_kept_as_long_as_the_place_is_the_same(put, kept, url):
+def test_headers_are_kept_as_long_as_the_place_is_the_same(put, stored, url):
     put(headers={"Authorization": SECRET})
 
-    put(url, headers=kept)
+    put(url, headers=stored)
 
     assert list(kept_headers().values()) == [SECRET]
     assert Endpoint.objects.get().url == url
 
 
-@pytest.mark.parametrize("kept", [None, {"Authorization": None}, {"authorization": None}])
+@pytest.mark.parametrize("stored", [None, {"Authorization": None}, {"authorization": None}])
 @pytest.mark.parametrize(
     "url",
     [
@@ -88,11 +88,11 @@ def test_headers_are_kept_as_long_as_the_place_is_the_same(put, kept, url):
         "https://a.example.com.evil.example/agui",
     ],
 )
-def test_no_header_goes_to_another_place_by_itself(put, kept, url):
+def test_no_header_goes_to_another_place_by_itself(put, stored, url):
     put(headers={"Authorization": SECRET})
 
     with pytest.raises(InvalidValue) as refused:
-        put(url, headers=kept)
+        put(url, headers=stored)
 
     ((sentence,),) = problems(refused)["headers"].values()
     assert "is not sent to the new address" in sentence

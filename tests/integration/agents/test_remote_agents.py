@@ -120,10 +120,10 @@ def repeated(args, **raw):
 
 @pytest.mark.parametrize("edits", [{}, {"editedArgs": EDITED}], ids=["as proposed", "edited"])
 def test_a_call_repeated_with_other_arguments_fails_the_run(world, bob, elsewhere, refunds, edits):
-    said = ARGS if edits else {**ARGS, "amount": 9000}
+    arguments = ARGS if edits else {**ARGS, "amount": 9000}
     elsewhere.runs = [
         vendor_servers.canonical_asks("tc-1", schema=vendor_servers.EDITABLE),
-        repeated(said),
+        repeated(arguments),
     ]
     run = start(world, "Refund it.", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob, **edits)
@@ -133,13 +133,13 @@ def test_a_call_repeated_with_other_arguments_fails_the_run(world, bob, elsewher
     assert (resumed.status, resumed.error_code) == ("failed", "ARGUMENTS_NOT_APPROVED")
     entry = AuditEntry.objects.get(action="tool.refused")
     assert (entry.tool_call, entry.run) == (ToolCall.objects.get(), resumed)
-    assert json.loads(entry.content["detail"]["args"]) == said
+    assert json.loads(entry.content["detail"]["args"]) == arguments
     assert ToolCall.objects.get().result is None
 
 
 def test_langgraphs_echo_of_an_edited_call_is_no_other_call(world, bob, elsewhere, refunds):
-    asked = vendor_servers.langgraph_asks(schema=vendor_servers.EDITABLE)
-    elsewhere.runs = [asked, repeated(ARGS, rawEvent={"event": "on_tool_end"})]
+    interrupt = vendor_servers.langgraph_asks(schema=vendor_servers.EDITABLE)
+    elsewhere.runs = [interrupt, repeated(ARGS, rawEvent={"event": "on_tool_end"})]
     run = start(world, "Refund it.", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob, editedArgs=EDITED)
 
@@ -191,10 +191,10 @@ def test_run_with_a_lost_worker_fails_and_retries_with_same_decisions(
 def test_no_value_of_a_header_is_kept_in_clear(refunds):
     with connection.cursor() as cursor:
         cursor.execute("SELECT headers, url FROM inbox_endpoint")
-        (kept,) = cursor.fetchall()
+        (row,) = cursor.fetchall()
     entry = AuditEntry.objects.get(action="agent.added", payload__text__contains="refunds")
 
-    assert "kept-to-ourselves" not in kept[0]
+    assert "kept-to-ourselves" not in row[0]
     assert entry.content["detail"]["headers"] == ["Authorization"]
     assert "kept-to-ourselves" not in entry.payload.text
 
@@ -245,9 +245,9 @@ def test_only_administrators_of_the_team_say_where_an_agent_is(world, request, w
     ],
 )
 def test_what_cannot_be_sent_is_not_kept(world, wrong):
-    wanted = {"slug": "refunds", "url": "https://agents.example.com/", "headers": {}}
+    fields = {"slug": "refunds", "url": "https://agents.example.com/", "headers": {}}
     with pytest.raises(InvalidValue) as refused:
-        set_remote_agent(team_id=world.team.pk, actor=SEED, **(wanted | wrong))
+        set_remote_agent(team_id=world.team.pk, actor=SEED, **(fields | wrong))
     assert "evil" not in refused.value.message
 
 
@@ -273,14 +273,14 @@ def run_command(*arguments):
 
 def test_the_command_adds_an_agent_and_moves_it(world, monkeypatch):
     monkeypatch.setenv("REFUNDS_KEY", SECRET)
-    told = ("refunds", "https://a.example.com/", "--team", "tests")
+    arguments = ("refunds", "https://a.example.com/", "--team", "tests")
 
-    assert run_command(*told, "--header", "Authorization=REFUNDS_KEY") == "/agui/refunds/"
+    assert run_command(*arguments, "--header", "Authorization=REFUNDS_KEY") == "/agui/refunds/"
     run_command("refunds", "https://b.example.com/", "--team", "tests")
 
     assert Endpoint.objects.get().url == "https://b.example.com/"
     with pytest.raises(CommandError, match="NO_SUCH_KEY"):
-        run_command(*told, "--header", "Authorization=NO_SUCH_KEY")
+        run_command(*arguments, "--header", "Authorization=NO_SUCH_KEY")
 
 
 # -- where it is ----------------------------------------------------------------------------------

@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from tests.support.audit.logs import Kept, keep_in, write_log
+from tests.support.audit.logs import Auditor, keep_in, write_log
 
 
 @pytest.fixture
-def kept(settings: Any, tmp_path: Path) -> Kept:
+def auditor(settings: Any, tmp_path: Path) -> Auditor:
     """What the auditor of this test's log has."""
     return keep_in(settings, tmp_path)
 
 
 @pytest.fixture
-def log(kept: Kept, world: Any) -> Any:
+def log(auditor: Auditor, world: Any) -> Any:
     """The runs of a sealed log."""
     return write_log(world)
 

@@ -65,8 +65,12 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
         transparency_log.append_and_sign()
 
         sent = [json.loads(body) for *_, body in got]
-        assert [[one["size"], one["note"]] for one in sent] == notes_in_database()
-        assert audit_verifier.notes_in(tmp_path / "elsewhere") == [one["note"] for one in sent]
+        assert [
+            [checkpoint["size"], checkpoint["note"]] for checkpoint in sent
+        ] == notes_in_database()
+        assert audit_verifier.notes_in(tmp_path / "elsewhere") == [
+            checkpoint["note"] for checkpoint in sent
+        ]
         assert not CheckpointSink.objects.exclude(problem="").exists()
 
 
@@ -88,17 +92,17 @@ def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
     log, settings, rung, tmp_path, monkeypatch
 ):
     settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere",)
-    original, taken = checkpoint_sinks._try_send, []
+    original, claimed = checkpoint_sinks._try_send, []
 
     def while_another_tries(*arguments):
-        taken.append(claim_sink(address=settings.AUDIT_SINKS[0]))
+        claimed.append(claim_sink(address=settings.AUDIT_SINKS[0]))
         return original(*arguments)
 
     monkeypatch.setattr(checkpoint_sinks, "_try_send", while_another_tries)
     transparency_log.append_and_sign()
 
     assert len(notes_in_database()) > 2
-    assert taken == [None] * len(notes_in_database())
+    assert claimed == [None] * len(notes_in_database())
     assert CheckpointSink.objects.get().not_before is None
 
 
@@ -133,22 +137,26 @@ def test_syslog_gets_a_line_a_checkpoint(log, settings, rung):
         transparency_log.append_and_sign()
         lines = [daemon.recv(10_000).decode() for _ in notes_in_database()]
 
-    told = [json.loads(line.partition("signoff-checkpoint ")[2].rstrip("\0")) for line in lines]
-    assert [[one["size"], one["note"]] for one in told] == notes_in_database()
+    checkpoints = [
+        json.loads(line.partition("signoff-checkpoint ")[2].rstrip("\0")) for line in lines
+    ]
+    assert [
+        [checkpoint["size"], checkpoint["note"]] for checkpoint in checkpoints
+    ] == notes_in_database()
 
 
-def test_git_gets_a_commit_a_checkpoint(log, kept, settings, rung, tmp_path):
+def test_git_gets_a_commit_a_checkpoint(log, auditor, settings, rung, tmp_path):
     repository = tmp_path / "repository"
     subprocess.run(["git", "init", "-q", repository], check=True)
     settings.AUDIT_SINKS = (f"git://{repository}",)
 
     transparency_log.append_and_sign()
 
-    told = subprocess.run(
+    subjects = subprocess.run(
         ["git", "-C", repository, "log", "--format=%s"], check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    assert told == [f"Checkpoint {size}" for size, _ in reversed(notes_in_database())]
-    elsewhere = type(kept)(kept.key, repository / "checkpoints")
+    assert subjects == [f"Checkpoint {size}" for size, _ in reversed(notes_in_database())]
+    elsewhere = type(auditor)(auditor.key, repository / "checkpoints")
     assert verify(elsewhere)["verdict"] == "intact"
 
 
@@ -178,27 +186,27 @@ def test_an_address_that_makes_no_sense_is_a_problem_that_is_shown(log, settings
     assert CheckpointSink.objects.get().problem == "Not the URL of a sink."
 
 
-def test_the_operator_rotates_the_key_with_one_command(log, kept, world):
+def test_the_operator_rotates_the_key_with_one_command(log, auditor, world):
     def key(*options):
         out = StringIO()
         call_command("audit_key", *options, stdout=out)
         return out.getvalue().strip()
 
-    assert key() == kept.key
+    assert key() == auditor.key
     following = key("--rotate")
     steps.start(world, "rehearse:echo")
     assert transparency_log.append_and_sign() > 0
 
-    assert key() == following != kept.key
+    assert key() == following != auditor.key
     assert (
-        verify(kept)["verdict"]
-        == verify(type(kept)(following, kept.checkpoints))["verdict"]
+        verify(auditor)["verdict"]
+        == verify(type(auditor)(following, auditor.checkpoints))["verdict"]
         == "intact"
     )
-    assert AuditCheckpoint.objects.latest("size").size == verify(kept)["sealed"]
+    assert AuditCheckpoint.objects.latest("size").size == verify(auditor)["sealed"]
 
 
-def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, kept, monkeypatch):
+def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, auditor, monkeypatch):
     monkeypatch.setattr("pathlib.Path.replace", _killed)
     with pytest.raises(KeyboardInterrupt):
         call_command("audit_key", "--rotate", stdout=StringIO())
@@ -208,7 +216,7 @@ def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, kept, monkey
 
     assert AuditCheckpoint.objects.latest("size").note.count("\u2014") == 2
     assert transparency_log.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"
 
 
 def test_a_key_is_there_whole_or_not_at_all(settings, tmp_path, monkeypatch):
@@ -219,9 +227,9 @@ def test_a_key_is_there_whole_or_not_at_all(settings, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
 
-    made = transparency_log.signing_key()
+    key = transparency_log.signing_key()
 
-    assert transparency_log.signing_key() == made
+    assert transparency_log.signing_key() == key
     assert settings.AUDIT_KEY_FILE.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [settings.AUDIT_KEY_FILE]
 

@@ -34,8 +34,8 @@ def went_back(log, world, set_clock):
     steps.start(world, "rehearse:echo")
 
 
-def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
-    report = verify(kept)
+def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, auditor):
+    report = verify(auditor)
 
     assert report["verdict"] == "unknown"
     assert not report["findings"]
@@ -50,14 +50,14 @@ def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
     ]
 
 
-def test_sealing_goes_on_after_the_clock_went_back(went_back, kept):
+def test_sealing_goes_on_after_the_clock_went_back(went_back, auditor):
     assert is_checkpoint_due()
 
     sweeper.sweep()
 
     assert AuditLeaf.objects.count() == AuditEntry.objects.count()
     assert AuditCheckpoint.objects.order_by("-size").first().at <= timezone.now()
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"
 
 
 def test_sealing_is_due_once_the_last_checkpoint_is_old(log, set_clock):
@@ -68,12 +68,12 @@ def test_sealing_is_due_once_the_last_checkpoint_is_old(log, set_clock):
     assert is_checkpoint_due()
 
 
-def test_an_old_entry_that_was_never_sealed_is_still_tampering(log, kept, world, set_clock):
+def test_an_old_entry_that_was_never_sealed_is_still_tampering(log, auditor, world, set_clock):
     set_clock(-AHEAD)
     steps.start(world, "rehearse:echo")
     set_clock(timedelta(0))
 
-    report = verify(kept)
+    report = verify(auditor)
 
     assert report["verdict"] == "tampered"
     assert report["findings"][0]["problem"] == "it is older than the log but missing from it"

@@ -14,7 +14,7 @@ from tests.support import steps
 from tests.support.audit.logs import verify
 
 
-def test_what_is_old_enough_is_erased_and_the_trail_still_verifies(log, kept, world, later):
+def test_what_is_old_enough_is_erased_and_the_trail_still_verifies(log, auditor, world, later):
     entries = AuditEntry.objects.filter(team=world.team).count()
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
     sweeper.sweep()
@@ -28,23 +28,23 @@ def test_what_is_old_enough_is_erased_and_the_trail_still_verifies(log, kept, wo
     left = AuditPayload.objects.filter(entry__team=world.team)
     assert set(left.values_list("entry__action", flat=True)) == {"audit.erased"}
     assert AuditEntry.objects.filter(team=world.team).count() > entries
-    assert (verify(kept)["verdict"], verify(kept)["findings"]) == ("intact", [])
-    assert verify(kept)["erased"] > 40
+    assert (verify(auditor)["verdict"], verify(auditor)["findings"]) == ("intact", [])
+    assert verify(auditor)["erased"] > 40
 
 
 def test_it_is_erased_once_and_erasures_are_not_erased_for_ever(log, world, later):
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
     later(days=31)
     erase_expired(team_id=world.team.pk)
-    told = AuditEntry.objects.filter(action="audit.erased").count()
+    erasures = AuditEntry.objects.filter(action="audit.erased").count()
 
     assert erase_expired(team_id=world.team.pk) == 0
     later(days=400)
     erase_expired(team_id=world.team.pk)
-    assert AuditEntry.objects.filter(action="audit.erased").count() == told
+    assert AuditEntry.objects.filter(action="audit.erased").count() == erasures
 
 
-def test_what_is_younger_stays_and_so_do_other_teams(log, kept, world, later):
+def test_what_is_younger_stays_and_so_do_other_teams(log, auditor, world, later):
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
     later(days=31)
     run = steps.start(world, "rehearse:echo")
@@ -54,10 +54,10 @@ def test_what_is_younger_stays_and_so_do_other_teams(log, kept, world, later):
     assert AuditPayload.objects.filter(entry__chain=run.thread_id).count() == 2
     assert AuditPayload.objects.filter(entry__team__slug="others").exists()
     transparency_log.append_and_sign()
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"
 
 
-def test_an_erasure_that_was_cut_off_goes_on(log, kept, world, later, monkeypatch):
+def test_an_erasure_that_was_cut_off_goes_on(log, auditor, world, later, monkeypatch):
     from inbox.actions.audit import erasure
 
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
@@ -90,8 +90,8 @@ def test_only_administrators_say_for_how_long_and_it_is_written_down_once(world,
         call_command("set_audit_retention", "tests", "30")
     call_command("set_audit_retention", "tests", "never")
 
-    told = AuditEntry.objects.filter(action="team.retention_set").order_by("pk")
-    assert [one.content["detail"] for one in told] == [
+    entries = AuditEntry.objects.filter(action="team.retention_set").order_by("pk")
+    assert [entry.content["detail"] for entry in entries] == [
         {"before": None, "days": 30},
         {"before": 30, "days": None},
     ]

@@ -19,14 +19,14 @@ from tools import audit_verifier as script
 
 
 @pytest.fixture
-def verify(kept, tmp_path):
+def verify(auditor, tmp_path):
     """What the script says of the lines of an export."""
 
     def report_on(lines, key=None, notes=None, **options):
         path = tmp_path / "export"
         path.write_bytes(b"".join(lines))
-        notes = kept.notes if notes is None else notes
-        return script.verify_export(path, script.Key(key or kept.key), notes, **options)
+        notes = auditor.notes if notes is None else notes
+        return script.verify_export(path, script.Key(key or auditor.key), notes, **options)
 
     return report_on
 
@@ -40,7 +40,7 @@ def with_news(world):
     assert transparency_log.append_and_sign() > 0
 
 
-def test_a_newer_file_of_checkpoints_makes_an_older_export_no_forgery(log, kept, world, verify):
+def test_a_newer_file_of_checkpoints_makes_an_older_export_no_forgery(log, auditor, world, verify):
     lines, size = list(transparency_log.export_lines()), newest_size()
     with_news(world)
 
@@ -51,7 +51,7 @@ def test_a_newer_file_of_checkpoints_makes_an_older_export_no_forgery(log, kept,
     assert report["outside"] == size
 
 
-def test_whoever_wants_the_latest_is_told_that_it_is_not(log, kept, world, verify):
+def test_whoever_wants_the_latest_is_told_that_it_is_not(log, auditor, world, verify):
     lines = list(transparency_log.export_lines())
     assert verify(lines, latest=True)["verdict"] == "intact"
     with_news(world)
@@ -69,7 +69,7 @@ def test_an_export_that_lost_lines_at_its_end_is_tampered(log, verify):
     assert verify([*lines, end])["verdict"] == "tampered"
 
 
-def test_two_checkpoints_of_one_size_are_a_finding_in_a_part_too(log, kept, verify):
+def test_two_checkpoints_of_one_size_are_a_finding_in_a_part_too(log, auditor, verify):
     entries = AuditEntry.objects.filter(chain=log[3].thread_id)
     other = checkpoint(
         size=newest_size(), root=bytes(32), at=database_now(), key=transparency_log.signing_key()
@@ -174,7 +174,7 @@ def rotated(settings, world):
 
 
 def test_the_first_key_is_enough_for_an_export_after_the_key_changed(
-    log, kept, world, settings, verify
+    log, auditor, world, settings, verify
 ):
     size = newest_size()
     rotated(settings, world)
@@ -185,7 +185,7 @@ def test_the_first_key_is_enough_for_an_export_after_the_key_changed(
 
 
 def test_export_from_before_a_key_change_verifies_with_the_new_key_file(
-    log, kept, world, settings, verify
+    log, auditor, world, settings, verify
 ):
     lines = list(transparency_log.export_lines())
     following = rotated(settings, world)
@@ -195,7 +195,7 @@ def test_export_from_before_a_key_change_verifies_with_the_new_key_file(
     assert verify(lines, key=following)["verdict"] == "unknown"
 
 
-def test_an_export_that_an_unknown_key_signed_cannot_be_told(log, kept, settings, verify):
+def test_an_export_that_an_unknown_key_signed_cannot_be_told(log, auditor, settings, verify):
     lines = list(transparency_log.export_lines())
     settings.AUDIT_KEY = SigningKey.new("signoff-other").to_text()
     again = list(transparency_log.export_lines())
@@ -207,7 +207,9 @@ def test_an_export_that_an_unknown_key_signed_cannot_be_told(log, kept, settings
     assert "key" in report["doubts"][0]["problem"]
 
 
-def test_a_key_from_before_signs_no_export_of_what_came_after(log, kept, world, settings, verify):
+def test_a_key_from_before_signs_no_export_of_what_came_after(
+    log, auditor, world, settings, verify
+):
     before = transparency_log.signing_key()
     rotated(settings, world)
     settings.AUDIT_KEY = before.to_text()
@@ -215,7 +217,7 @@ def test_a_key_from_before_signs_no_export_of_what_came_after(log, kept, world, 
     assert verify(transparency_log.export_lines())["verdict"] == "unknown"
 
 
-def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
+def test_whoever_only_reads_makes_no_key(log, auditor, settings, tmp_path):
     settings.AUDIT_KEY_FILE = tmp_path / "elsewhere"
 
     with pytest.raises(ValueError, match="no signing key"):
@@ -224,7 +226,7 @@ def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
-def test_paths_are_right_whatever_was_done_to_the_blocks(log, kept, world, verify, harm):
+def test_paths_are_right_whatever_was_done_to_the_blocks(log, auditor, world, verify, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(700))
     transparency_log.append_and_sign()

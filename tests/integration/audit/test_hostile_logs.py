@@ -44,20 +44,20 @@ def command(*arguments):
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("is_sealed", [True, False])
 def test_a_row_of_nonsense_is_found_and_said_in_plain_characters(
-    log, kept, world, unprotected, change, is_sealed
+    log, auditor, world, unprotected, change, is_sealed
 ):
     steps.start(world, "rehearse:echo")
     row = AuditEntry.objects.filter(leaf__isnull=not is_sealed).order_by("pk").last()
-    said = {**json.loads(row.body), **change}
-    body = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    forged = {**json.loads(row.body), **change}
+    body = json.dumps(forged, sort_keys=True, separators=(",", ":"))
     AuditEntry.objects.filter(pk=row.pk).update(body=body, hash=hash_of(body))
 
     for options in ([], ["--json"]):
-        status, said = command(*options)
+        status, forged = command(*options)
         assert status == 1
-        assert said.isascii()
-        assert "\x1b" not in said
-    assert verify(kept)["verdict"] == "tampered"
+        assert forged.isascii()
+        assert "\x1b" not in forged
+    assert verify(auditor)["verdict"] == "tampered"
 
 
 #: SQLite keeps whatever it is given, PostgreSQL the strangest of the right type.
@@ -79,19 +79,19 @@ NONSENSE = {
 }
 
 
-def test_rows_that_no_value_can_be_read_from_are_tampering(log, kept, unprotected):
+def test_rows_that_no_value_can_be_read_from_are_tampering(log, auditor, unprotected):
     last = AuditEntry.objects.latest("pk").pk
     for column, value in NONSENSE[connection.vendor].items():
         with connection.cursor() as cursor:
             cursor.execute("SAVEPOINT before_it")
             cursor.execute(f"UPDATE inbox_auditentry SET {column} = {value} WHERE id = {last}")
-            status, said = command("--json")
+            status, output = command("--json")
             cursor.execute("ROLLBACK TO before_it")
-        assert (status, json.loads(said)["verdict"]) == (1, "tampered"), column
+        assert (status, json.loads(output)["verdict"]) == (1, "tampered"), column
 
 
-def test_checkpoints_that_are_none_are_a_finding(log, kept):
-    whole = kept.checkpoints.read_bytes()
+def test_checkpoints_that_are_none_are_a_finding(log, auditor):
+    content = auditor.checkpoints.read_bytes()
     for line in (
         b"nonsense",
         b"\xff\xfe",
@@ -103,9 +103,9 @@ def test_checkpoints_that_are_none_are_a_finding(log, kept):
         b'{"size": 3, "note": "[[[["}',
         b"[" * 100_000,
     ):
-        kept.checkpoints.write_bytes(line + b"\n" + whole)
-        status, said = command("--json")
-        assert (status, json.loads(said)["verdict"]) == (1, "tampered"), line[:40]
+        auditor.checkpoints.write_bytes(line + b"\n" + content)
+        status, output = command("--json")
+        assert (status, json.loads(output)["verdict"]) == (1, "tampered"), line[:40]
         assert command("--export", "/nowhere")[0] == 3
 
 
@@ -120,27 +120,27 @@ def test_checkpoints_that_are_none_are_a_finding(log, kept):
         {"scope": "log", "checkpoint": "x", "keys": [7, None, {}]},
     ],
 )
-def test_no_head_of_an_export_makes_it_stumble(log, kept, tmp_path, head):
+def test_no_head_of_an_export_makes_it_stumble(log, auditor, tmp_path, head):
     _, *lines = transparency_log.export_lines()
     path = tmp_path / "export"
     path.write_bytes(b"".join([json.dumps(head).encode() + b"\n", *lines]))
 
-    report = script.verify_export(path, script.Key(kept.key), kept.notes)
+    report = script.verify_export(path, script.Key(auditor.key), auditor.notes)
 
     assert report["verdict"] == "tampered"
 
 
-def test_without_a_key_nothing_is_vouched_for_and_none_is_made(log, kept, settings, tmp_path):
+def test_without_a_key_nothing_is_vouched_for_and_none_is_made(log, auditor, settings, tmp_path):
     settings.AUDIT_KEY_FILE = tmp_path / "elsewhere"
 
-    status, said = command()
+    status, output = command()
 
     assert status == 2
-    assert "--key" in said
+    assert "--key" in output
     assert not settings.AUDIT_KEY_FILE.exists()
 
 
-def test_a_thread_and_a_range_are_verified_by_themselves(log, kept, unprotected):
+def test_a_thread_and_a_range_are_verified_by_themselves(log, auditor, unprotected):
     thread, other = log[3].thread_id, log[1].thread_id
     assert command("--thread", thread)[0] == 0
     assert command("--range", "3-9")[0] == 0
@@ -158,7 +158,7 @@ def test_a_thread_and_a_range_are_verified_by_themselves(log, kept, unprotected)
     assert command("--range", f"{row.leaf.position}-{row.leaf.position}")[0] == 1
 
 
-def test_entries_that_are_gone_from_a_thread_or_a_range_are_missed(log, kept, unprotected):
+def test_entries_that_are_gone_from_a_thread_or_a_range_are_missed(log, auditor, unprotected):
     row = AuditEntry.objects.get(chain=log[3].thread_id, seq=2)
     place = row.leaf.position
     AuditPayload.objects.filter(entry=row).delete()
@@ -169,15 +169,15 @@ def test_entries_that_are_gone_from_a_thread_or_a_range_are_missed(log, kept, un
     assert command("--range", f"{place - 1}-{place + 1}")[0] == 1
 
 
-def test_the_command_says_what_its_verdict_rests_on(log, kept, tmp_path):
+def test_the_command_says_what_its_verdict_rests_on(log, auditor, tmp_path):
     assert "Checkpoints outside of the database cover" in command()[1]
 
-    kept.checkpoints.unlink()
+    auditor.checkpoints.unlink()
 
     assert "No checkpoint from outside" in command()[1]
 
 
-def test_what_is_erased_while_it_is_read_is_no_tampering(log, kept, monkeypatch):
+def test_what_is_erased_while_it_is_read_is_no_tampering(log, auditor, monkeypatch):
     def erase():
         erase_thread(thread_id=log[2].thread_id, reason="by request", actor=SEED)
 
@@ -186,14 +186,14 @@ def test_what_is_erased_while_it_is_read_is_no_tampering(log, kept, monkeypatch)
     assert (command()[0], len(read)) == (0, 4), "it has looked twice"
 
 
-def test_what_is_sealed_while_it_is_read_is_read_once(log, kept, world, monkeypatch):
+def test_what_is_sealed_while_it_is_read_is_read_once(log, auditor, world, monkeypatch):
     steps.start(world, "rehearse:tool_call")
     sealed = AuditEntry.objects.filter(leaf=None).count()
     let_happen_while_it_is_read(
         lambda: transparency_log.append_and_sign(thoroughly=False), monkeypatch
     )
 
-    report = verify(kept)
+    report = verify(auditor)
 
     assert not AuditEntry.objects.filter(leaf=None).exists()
     assert (report["verdict"], report["unsealed"]) == ("intact", sealed)

@@ -14,20 +14,20 @@ from tests.support.audit.entries import audited
 from tests.support.steps import approve, open_interrupts, start
 
 
-def claim(asked, actor):
-    claim_interrupt(interrupt_id=asked.pk, actor=actor)
+def claim(interrupt, actor):
+    claim_interrupt(interrupt_id=interrupt.pk, actor=actor)
 
 
-def withdraw(asked, actor):
-    withdraw_decision(interrupt_id=asked.pk, actor=actor)
+def withdraw(interrupt, actor):
+    withdraw_decision(interrupt_id=interrupt.pk, actor=actor)
 
 
-def cancel(asked, actor):
-    cancel_run(run_id=asked.run_id, actor=actor)
+def cancel(interrupt, actor):
+    cancel_run(run_id=interrupt.run_id, actor=actor)
 
 
-def retry(asked, actor):
-    retry_run(run_id=asked.run_id, actor=actor, restartable=True)
+def retry(interrupt, actor):
+    retry_run(run_id=interrupt.run_id, actor=actor, restartable=True)
 
 
 ATTEMPTS = {
@@ -39,45 +39,45 @@ ATTEMPTS = {
 
 
 @pytest.fixture
-def asked(world):
+def interrupt(world):
     """A question of a run that has paused; its run has not failed, and cannot be tried again."""
     return open_interrupts(start(world, "rehearse:tool_call"))[0]
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_an_attempt_that_is_refused_is_written_down(attempt, asked, bob, dora):
-    claim(asked, bob)
+def test_an_attempt_that_is_refused_is_written_down(attempt, interrupt, bob, dora):
+    claim(interrupt, bob)
 
     with pytest.raises(errors.RequestRejected):
-        attempt(asked, dora)
+        attempt(interrupt, dora)
 
     action, tried, code = ATTEMPTS[attempt]
     assert audited(action) == [(action, {"tried": tried, "code": code})]
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_stranger_leaves_no_entry(attempt, asked, carol):
+def test_a_stranger_leaves_no_entry(attempt, interrupt, carol):
     with pytest.raises(errors.NotFound):
-        attempt(asked, carol)
+        attempt(interrupt, carol)
 
     assert audited("interrupt.refused") == audited("run.refused") == []
 
 
-def test_what_is_done_already_is_no_refusal(asked, bob):
-    approve(asked, bob)
-    approve(asked, bob)
+def test_what_is_done_already_is_no_refusal(interrupt, bob):
+    approve(interrupt, bob)
+    approve(interrupt, bob)
 
     assert audited("interrupt.refused") == []
 
 
-def test_repeated_refusals_of_one_kind_are_folded(asked, alice, bob, dora):
-    claim(asked, bob)
+def test_repeated_refusals_of_one_kind_are_folded(interrupt, alice, bob, dora):
+    claim(interrupt, bob)
 
     for _ in range(12):
         with pytest.raises(errors.Claimed):
-            claim(asked, dora)
+            claim(interrupt, dora)
     with pytest.raises(errors.Forbidden):
-        withdraw(asked, dora)
+        withdraw(interrupt, dora)
 
     assert [detail for _, detail in audited("interrupt.refused")] == [
         {"tried": "claim", "code": "CLAIMED"},
@@ -94,11 +94,11 @@ def test_entries_are_written_for_powers_of_ten(count, recorded):
     assert is_recorded(count) is recorded
 
 
-def test_repeated_rejected_resumes_are_folded(world, asked, bob):
+def test_repeated_rejected_resumes_are_folded(world, interrupt, bob):
     entries = (steps.ResumeEntry("x", "resolved", True),)
 
     for _ in range(3):
-        sent = steps.request(thread_id=asked.thread.external_id, entries=entries)
+        sent = steps.request(thread_id=interrupt.thread.external_id, entries=entries)
         with pytest.raises(errors.UnknownInterrupt):
             start_run(agent=world.agent, request=sent, actor=bob)
 

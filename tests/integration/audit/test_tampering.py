@@ -30,37 +30,37 @@ def alone():
     return module
 
 
-def verify_export(alone, kept, path: Path) -> str:
+def verify_export(alone, auditor, path: Path) -> str:
     """What the script alone says of an export of the database as it is now."""
     try:
         path.write_bytes(b"".join(transparency_log.export_lines()))
     except NotFound:
         return "nothing to export"
-    key = alone.Key(kept.key)
-    report = alone.verify_export(path, key, alone.notes_in(kept.checkpoints), latest=True)
+    key = alone.Key(auditor.key)
+    report = alone.verify_export(path, key, alone.notes_in(auditor.checkpoints), latest=True)
     return report["verdict"]
 
 
-def test_what_nobody_has_changed_is_intact(kept, log, alone, tmp_path):
-    report = verify(kept)
+def test_what_nobody_has_changed_is_intact(auditor, log, alone, tmp_path):
+    report = verify(auditor)
 
     assert (report["verdict"], report["findings"]) == ("intact", [])
     assert report["entries"] == report["sealed"] > 40
     assert report["erased"] > 5
-    assert verify_export(alone, kept, tmp_path / "export") == "intact"
+    assert verify_export(alone, auditor, tmp_path / "export") == "intact"
 
 
-@pytest.mark.parametrize("tamper", CLASSES, ids=lambda one: one.__name__)
-def test_tampering_is_found(tamper, kept, unprotected, alone, tmp_path):
+@pytest.mark.parametrize("tamper", CLASSES, ids=lambda tamper: tamper.__name__)
+def test_tampering_is_found(tamper, auditor, unprotected, alone, tmp_path):
     dice = random.Random(tamper.__name__)
     missed = []
     for number in range(ROUNDS):
         point = transaction.savepoint()
         tamper(dice)
-        verdicts = (verify(kept)["verdict"], verify_export(alone, kept, tmp_path / "export"))
+        verdicts = (verify(auditor)["verdict"], verify_export(alone, auditor, tmp_path / "export"))
         if verdicts[0] != "tampered" or verdicts[1] not in ("tampered", "nothing to export"):
             missed.append((number, *verdicts))
         transaction.savepoint_rollback(point)
 
     assert missed == []
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"

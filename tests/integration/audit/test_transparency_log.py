@@ -42,10 +42,10 @@ def test_every_entry_is_sealed_once_in_the_order_of_its_chain(log):
     assert transparency_log.append_and_sign() == 0
 
 
-def test_what_is_not_sealed_yet_is_said_and_is_no_alarm(log, kept, world):
+def test_what_is_not_sealed_yet_is_said_and_is_no_alarm(log, auditor, world):
     steps.start(world, "rehearse:echo")
 
-    report = verify(kept)
+    report = verify(auditor)
 
     assert report["verdict"] == "intact"
     assert report["unsealed"] > 0
@@ -61,7 +61,7 @@ def test_an_export_is_the_same_when_it_is_made_again(log, world, tmp_path):
     assert export(tmp_path / "third").read_bytes() != first
 
 
-def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_path):
+def test_a_thread_is_exported_with_its_paths_into_the_log(log, auditor, world, tmp_path):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(
         audit_trail.build_entry(**many) for _ in range(700)
@@ -71,25 +71,25 @@ def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_
     for run in (log[3], log[0]):
         entries = AuditEntry.objects.filter(chain=run.thread_id)
         path = export(tmp_path / "part", entries)
-        report = script.verify_export(path, script.Key(kept.key), kept.notes)
+        report = script.verify_export(path, script.Key(auditor.key), auditor.notes)
 
         assert (report["verdict"], report["entries"]) == ("intact", entries.count())
         assert report["sealed"] == entries.count()
 
 
-def test_the_key_changes_and_the_trust_goes_with_it(log, kept, world, settings):
+def test_the_key_changes_and_the_trust_goes_with_it(log, auditor, world, settings):
     key, following = (
         transparency_log.signing_key(),
         SigningKey.new(transparency_log.signing_key().name),
     )
-    made = rotate_key(key=key, next_key=following, actor=SEED)
+    rotation = rotate_key(key=key, next_key=following, actor=SEED)
     settings.AUDIT_KEY = following.to_text()
     steps.start(world, "rehearse:echo")
     assert transparency_log.append_and_sign() > 0
 
-    assert verify(kept)["verdict"] == "intact"
-    assert verify(kept)["checkpoint"]["size"] > made.size
-    newer = type(kept)(following.verifier, kept.checkpoints)
+    assert verify(auditor)["verdict"] == "intact"
+    assert verify(auditor)["checkpoint"]["size"] > rotation.size
+    newer = type(auditor)(following.verifier, auditor.checkpoints)
     assert verify(newer)["verdict"] == "intact"
 
 
@@ -100,7 +100,7 @@ def test_a_key_that_nothing_led_to_signs_nothing(log, settings, world):
     assert transparency_log.append_and_sign() == 0
 
 
-def test_the_key_before_signs_nothing_behind_the_one_that_names_another(log, kept, world):
+def test_the_key_before_signs_nothing_behind_the_one_that_names_another(log, auditor, world):
     before = transparency_log.signing_key()
     rotate_key(key=before, next_key=SigningKey.new(before.name), actor=SEED)
     steps.start(world, "rehearse:echo")
@@ -108,10 +108,10 @@ def test_the_key_before_signs_nothing_behind_the_one_that_names_another(log, kep
     assert transparency_log.append_and_sign() == 0
     with pytest.raises(LogMismatch):
         rotate_key(key=before, next_key=SigningKey.new(before.name), actor=SEED)
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"
 
 
-def test_nothing_is_sealed_behind_a_checkpoint_that_was_changed(log, kept, world, unprotected):
+def test_nothing_is_sealed_behind_a_checkpoint_that_was_changed(log, auditor, world, unprotected):
     steps.start(world, "rehearse:echo")
     last = AuditCheckpoint.objects.filter(size=AuditCheckpoint.objects.latest("size").size)
     frontier = last.get().frontier
@@ -121,7 +121,7 @@ def test_nothing_is_sealed_behind_a_checkpoint_that_was_changed(log, kept, world
 
 
 def test_a_backup_that_was_restored_is_not_sealed_over_what_is_outside(
-    log, kept, world, unprotected
+    log, auditor, world, unprotected
 ):
     newest = AuditCheckpoint.objects.latest("size")
     before = AuditCheckpoint.objects.exclude(pk=newest.pk).latest("size")
@@ -130,19 +130,19 @@ def test_a_backup_that_was_restored_is_not_sealed_over_what_is_outside(
     newest.delete()
 
     assert transparency_log.append_and_sign() == 0
-    assert verify(kept)["verdict"] == "tampered"
+    assert verify(auditor)["verdict"] == "tampered"
 
 
-def test_what_comes_while_it_seals_waits_for_the_next_time(log, kept, world, monkeypatch):
+def test_what_comes_while_it_seals_waits_for_the_next_time(log, auditor, world, monkeypatch):
     from inbox.transparency_log import signer as sealing
 
     original, calls = sealing.sign_entries, []
 
     def seal_while_others_write(**options):
         calls.append(options)
-        made = original(**options)
+        checkpoint = original(**options)
         steps.start(world, "rehearse:echo")
-        return made
+        return checkpoint
 
     monkeypatch.setattr(sealing, "sign_entries", seal_while_others_write)
     steps.start(world, "rehearse:echo")
@@ -151,25 +151,25 @@ def test_what_comes_while_it_seals_waits_for_the_next_time(log, kept, world, mon
     assert len(calls) == 1
 
 
-def test_without_the_right_key_nothing_can_be_told(log, kept):
-    stranger = type(kept)(
-        SigningKey.new(transparency_log.signing_key().name).verifier, kept.checkpoints
+def test_without_the_right_key_nothing_can_be_told(log, auditor):
+    stranger = type(auditor)(
+        SigningKey.new(transparency_log.signing_key().name).verifier, auditor.checkpoints
     )
 
     assert verify(stranger)["verdict"] == "unknown"
 
 
-def test_a_checkpoint_file_that_was_cut_short_is_written_on(log, kept, world):
-    whole = kept.checkpoints.read_bytes()
-    kept.checkpoints.write_bytes(whole[:-20])
+def test_a_checkpoint_file_that_was_cut_short_is_written_on(log, auditor, world):
+    content = auditor.checkpoints.read_bytes()
+    auditor.checkpoints.write_bytes(content[:-20])
 
     transparency_log.append_and_sign()
 
-    assert whole.splitlines()[-1] in kept.checkpoints.read_bytes().splitlines()
-    assert verify(kept)["verdict"] == "intact"
+    assert content.splitlines()[-1] in auditor.checkpoints.read_bytes().splitlines()
+    assert verify(auditor)["verdict"] == "intact"
 
 
-def test_the_command_says_by_its_exit_what_it_found(log, kept, tmp_path, unprotected):
+def test_the_command_says_by_its_exit_what_it_found(log, auditor, tmp_path, unprotected):
     path = export(tmp_path / "export")
     stranger = SigningKey.new("signoff-other").verifier
     assert command()[0] == 0
@@ -180,12 +180,12 @@ def test_the_command_says_by_its_exit_what_it_found(log, kept, tmp_path, unprote
 
     AuditEntry.objects.filter(pk=AuditEntry.objects.first().pk).update(action="forged")
 
-    status, said = command("--json")
+    status, output = command("--json")
     assert status == 1
-    assert "columns" in json.loads(said)["findings"][0]["problem"]
+    assert "columns" in json.loads(output)["findings"][0]["problem"]
 
 
-def test_the_script_stands_alone(log, kept, tmp_path):
+def test_the_script_stands_alone(log, auditor, tmp_path):
     path = export(tmp_path / "export")
     alone = tmp_path / "audit_verifier.py"
     alone.write_text(open(script.__file__).read())  # noqa: PTH123, SIM115
@@ -196,28 +196,28 @@ def test_the_script_stands_alone(log, kept, tmp_path):
             [sys.executable, "-I", alone, *arguments], capture_output=True, text=True, check=False
         )
 
-    intact = run(path, "--key", kept.key, "--checkpoints", kept.checkpoints)
+    intact = run(path, "--key", auditor.key, "--checkpoints", auditor.checkpoints)
     assert (intact.returncode, json.loads(intact.stdout)["verdict"]) == (0, "intact")
     assert run(path).returncode == 2
     assert run("--nonsense").returncode == 3
     path.write_bytes(path.read_bytes().replace(b"run.started", b"run.stopped", 1))
-    assert run(path, "--key", kept.key).returncode == 1
+    assert run(path, "--key", auditor.key).returncode == 1
     lines = alone.read_text().splitlines()
     texts = [line for line in lines if "gettext_noop(" in line]
     assert len(lines) - len(texts) <= 350
     assert len(texts) <= 60
 
 
-def test_no_mutated_export_is_called_intact(log, kept, tmp_path):
-    whole = export(tmp_path / "export").read_bytes()
+def test_no_mutated_export_is_called_intact(log, auditor, tmp_path):
+    content = export(tmp_path / "export").read_bytes()
     part = export(tmp_path / "part", AuditEntry.objects.filter(chain=log[3].thread_id)).read_bytes()
-    dice, key = random.Random(7), script.Key(kept.key)
+    dice, key = random.Random(7), script.Key(auditor.key)
     path = tmp_path / "mutated"
     for number in range(MUTATIONS):
-        data = mutated(dice, whole if number % 2 else part)
+        data = mutated(dice, content if number % 2 else part)
         path.write_bytes(data)
-        report = script.verify_export(path, key, kept.notes if number % 3 else [])
-        assert report["verdict"] != "intact" or data in (whole, part)
+        report = script.verify_export(path, key, auditor.notes if number % 3 else [])
+        assert report["verdict"] != "intact" or data in (content, part)
 
 
 def mutated(dice, data):
@@ -244,10 +244,10 @@ def mutated(dice, data):
 
 
 def with_another_value(dice, line):
-    said = json.loads(line)
-    name = dice.choice(sorted(said))
-    said[name] = dice.choice(STRANGE)
-    return json.dumps(said, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    body = json.loads(line)
+    name = dice.choice(sorted(body))
+    body[name] = dice.choice(STRANGE)
+    return json.dumps(body, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 STRANGE = (

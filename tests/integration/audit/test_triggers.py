@@ -59,7 +59,7 @@ def test_the_ways_around_triggers_are_closed(table, log):
         refused(lambda statement=statement: execute(statement))
 
 
-def test_a_payload_goes_only_once_an_entry_says_so(log, kept):
+def test_a_payload_goes_only_once_an_entry_says_so(log, auditor):
     run = log[2]
     of_thread = AuditPayload.objects.filter(entry__chain=run.thread_id)
     refused(lambda: of_thread.update(text="{}"))
@@ -68,9 +68,9 @@ def test_a_payload_goes_only_once_an_entry_says_so(log, kept):
     count = erase_thread(thread_id=run.thread_id, reason="by request", actor=SEED)
 
     assert count > 5
-    (told,) = of_thread
-    assert json.loads(told.text)["detail"] == {"reason": "by request"}
-    assert verify(kept)["verdict"] == "intact"
+    (entry,) = of_thread
+    assert json.loads(entry.text)["detail"] == {"reason": "by request"}
+    assert verify(auditor)["verdict"] == "intact"
     assert erase_thread(thread_id=log[0].thread_id, reason="again", actor=SEED) in (0, 1)
 
 
@@ -99,14 +99,14 @@ def test_an_upgrade_may_change_what_is_installed(log):
     latest = recorder.migration_qs.filter(app="inbox").latest("name").name
     recorder.record_unapplied("inbox", latest)
     try:
-        said = StringIO()
-        call_command("check", databases=["default"], stderr=said)
+        output = StringIO()
+        call_command("check", databases=["default"], stderr=output)
     finally:
         recorder.record_applied("inbox", latest)
         append_only_triggers.install(connection)
 
-    assert "There are migrations to be applied" in said.getvalue()
-    assert "A trigger is missing or changed: inbox_auditentry" in said.getvalue()
+    assert "There are migrations to be applied" in output.getvalue()
+    assert "A trigger is missing or changed: inbox_auditentry" in output.getvalue()
 
 
 def execute(statement):

@@ -38,18 +38,21 @@ def forge(run):
     return entry
 
 
-def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads_alice, pages):
+def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, auditor, reads_alice, pages):
     assert "has not been verified yet" in words(reads_alice.get("/audit/"))
 
     assert background_verification.check_if_due()
 
     sealed = AuditEntry.objects.count()
-    root, name = AuditVerification.objects.get().checkpoint["root"][:12], kept.key.partition("+")[0]
-    for said in badges(reads_alice, pages):
-        assert "The audit trail is intact." in said
-        assert f"{sealed} entries verified against the checkpoint of {sealed}" in said
-        assert f"with root {root}…, signed by {name}" in said
-        assert "No external checkpoint" not in said
+    root, name = (
+        AuditVerification.objects.get().checkpoint["root"][:12],
+        auditor.key.partition("+")[0],
+    )
+    for text in badges(reads_alice, pages):
+        assert "The audit trail is intact." in text
+        assert f"{sealed} entries verified against the checkpoint of {sealed}" in text
+        assert f"with root {root}…, signed by {name}" in text
+        assert "No external checkpoint" not in text
 
 
 def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, unprotected):
@@ -62,10 +65,10 @@ def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, un
         html = reads_alice.get(page).content.decode()
         assert 'banner-bad" id="badge" role="alert"' in html
         assert link in html
-    for said in badges(reads_alice, pages):
-        assert "The audit trail has been tampered with." in said
-        assert f"Thread entry {entry.seq}: its columns differ from its body" in said
-        assert "run manage.py audit_verify" in said
+    for text in badges(reads_alice, pages):
+        assert "The audit trail has been tampered with." in text
+        assert f"Thread entry {entry.seq}: its columns differ from its body" in text
+        assert "run manage.py audit_verify" in text
 
 
 def test_a_german_page_says_in_german_what_is_wrong_and_where(
@@ -79,9 +82,9 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
     background_verification.check_if_due()
     reads_alice.client.cookies["django_language"] = "de"
 
-    for said in badges(reads_alice, pages):
-        assert f"Eintrag {entry.seq} eines Threads: seine Spalten weichen von" in said
-        assert "Blöcke: sie weichen vom Log ab" in said
+    for text in badges(reads_alice, pages):
+        assert f"Eintrag {entry.seq} eines Threads: seine Spalten weichen von" in text
+        assert "Blöcke: sie weichen vom Log ab" in text
 
 
 def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unprotected):
@@ -99,8 +102,8 @@ def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
     log, reads_carol, unprotected
 ):
     entry = forge(log[1])
-    said = {**json.loads(entry.body), "at": "a-secret"}
-    body = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    forged = {**json.loads(entry.body), "at": "a-secret"}
+    body = json.dumps(forged, sort_keys=True, separators=(",", ":"))
     AuditEntry.objects.filter(pk=entry.pk).update(body=body, hash=hash_of(body))
 
     background_verification.check_if_due()
@@ -122,8 +125,8 @@ def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
     assert str(log[1].thread_id) not in page.content.decode()
 
 
-def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice):
-    kept.checkpoints.unlink()
+def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, auditor, reads_alice):
+    auditor.checkpoints.unlink()
 
     background_verification.check_if_due()
 
@@ -156,7 +159,7 @@ def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
     monkeypatch.setattr(background_verification, "SMALL", 10)
     monkeypatch.setattr(background_verification, "MAX_NEW", 3)
     background_verification.check_if_due()
-    whole = AuditVerification.objects.get().verified_entries
+    entry_count = AuditVerification.objects.get().verified_entries
     start(world, "rehearse:echo")
     fresh = transparency_log.append_and_sign()
     forge(log[1])
@@ -166,7 +169,7 @@ def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
         later(minutes=6 * number)
         background_verification.check_if_due()
         reached.append(AuditVerification.objects.get().verified_entries)
-    assert reached == [min(whole + 3 * number, whole + fresh) for number in range(1, 5)]
+    assert reached == [min(entry_count + 3 * number, entry_count + fresh) for number in range(1, 5)]
     assert AuditVerification.objects.get().verdict == "intact", "it has looked at what is old"
 
     later(hours=25)
@@ -185,8 +188,8 @@ def test_what_was_found_stays_until_all_is_looked_at_again(
 
     later(minutes=6)
     background_verification.check_if_due()
-    told = AuditVerification.objects.get()
-    assert (told.verdict, len(told.findings)) == ("tampered", 1)
+    verification = AuditVerification.objects.get()
+    assert (verification.verdict, len(verification.findings)) == ("tampered", 1)
 
     AuditEntry.objects.filter(pk=entry.pk).update(actor_id=entry.actor_id)
     later(hours=25)

@@ -33,7 +33,7 @@ def approve_all(items, actor):
     )
 
 
-def shown(interrupts):
+def view_references(interrupts):
     return [(interrupt.pk, interrupt.view_digest) for interrupt in interrupts]
 
 
@@ -42,18 +42,20 @@ def refusals(results):
 
 
 def test_every_item_is_decided_and_every_run_goes_on(many, bob):
-    results = approve_all(shown(many), bob)
+    results = approve_all(view_references(many), bob)
 
-    assert [result.interrupt_id for result in results] == [one.pk for one in many]
-    assert [result.decision.interrupt_id for result in results] == [one.pk for one in many]
-    assert {steps.resumed_run(one.run).status for one in many} == {"succeeded"}
+    assert [result.interrupt_id for result in results] == [interrupt.pk for interrupt in many]
+    assert [result.decision.interrupt_id for result in results] == [
+        interrupt.pk for interrupt in many
+    ]
+    assert {steps.resumed_run(interrupt.run).status for interrupt in many} == {"succeeded"}
 
 
 def test_rejected_item_has_a_reason_and_does_not_stop_the_others(many, world, bob, dora, carol):
     decided, claimed, changed, fine = many
     deny(decided, dora)
     claim_interrupt(interrupt_id=claimed.pk, actor=dora)
-    items = [*shown([decided, claimed]), (changed.pk, "0" * 64), *shown([fine])]
+    items = [*view_references([decided, claimed]), (changed.pk, "0" * 64), *view_references([fine])]
 
     results = approve_all(items, bob)
 
@@ -65,18 +67,18 @@ def test_rejected_item_has_a_reason_and_does_not_stop_the_others(many, world, bo
     ]
     assert results[0].refusal.detail["by"] == "Dora"
     assert results[3].decision is not None
-    assert set(refusals(approve_all(shown(many), carol))) == {errors.NotFound}
+    assert set(refusals(approve_all(view_references(many), carol))) == {errors.NotFound}
 
 
 def test_what_was_not_shown_is_not_approved(many, bob):
-    results = approve_all([(one.pk, "") for one in many], bob)
+    results = approve_all([(interrupt.pk, "") for interrupt in many], bob)
 
     assert set(refusals(results)) == {errors.ViewDigestRequired}
     assert not Decision.objects.exists()
 
 
 def test_an_item_that_comes_twice_is_decided_once(many, bob):
-    results = approve_all(shown([many[0], many[0]]), bob)
+    results = approve_all(view_references([many[0], many[0]]), bob)
 
     assert refusals(results) == [type(None)] * 2
     assert Decision.objects.count() == Run.objects.filter(resumes__isnull=False).count() == 1
@@ -84,7 +86,7 @@ def test_an_item_that_comes_twice_is_decided_once(many, bob):
 
 def test_there_is_a_most_at_once(many, bob):
     with pytest.raises(errors.InvalidValue):
-        approve_all(shown(many[:1]) * 101, bob)
+        approve_all(view_references(many[:1]) * 101, bob)
     with pytest.raises(errors.InvalidValue):
         withdraw_many(interrupt_ids=[many[0].pk] * 101, actor=bob)
 
@@ -93,9 +95,11 @@ def test_there_is_a_most_at_once(many, bob):
 
 def test_the_answers_of_one_run_are_taken_back_together(world, bob):
     first, second, third = open_interrupts(start(world, "rehearse:parallel3"))
-    approve_all(shown([first, second]), bob)
+    approve_all(view_references([first, second]), bob)
 
-    results = withdraw_many(interrupt_ids=[one.pk for one in (first, second, third)], actor=bob)
+    results = withdraw_many(
+        interrupt_ids=[interrupt.pk for interrupt in (first, second, third)], actor=bob
+    )
 
     assert refusals(results) == [type(None), type(None), errors.Forbidden]
     assert len(open_interrupts(first.run)) == 3

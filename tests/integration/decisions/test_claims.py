@@ -25,9 +25,8 @@ from tests.support.steps import (
 
 
 @pytest.fixture
-def asked(world):
-    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-    return interrupt
+def interrupt(world):
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
 
 
 def claim(interrupt, actor, **options):
@@ -52,13 +51,13 @@ def claims_in_audit(interrupt):
     ]
 
 
-def test_a_claim_lasts_for_a_lease_and_is_seen_by_the_others(asked, bob, dora):
-    taken = claim(asked, bob)
+def test_a_claim_lasts_for_a_lease_and_is_seen_by_the_others(interrupt, bob, dora):
+    claimed = claim(interrupt, bob)
 
-    assert taken.until - taken.claimed_at == CLAIM_LEASE == timedelta(minutes=10)
-    assert detail_for(dora, asked.pk).claim.user.display_name == "Bob"
-    (row,) = list_for(dora, InterruptFilter(), now=taken.claimed_at).rows
-    assert claim_on(row, taken.claimed_at) == taken
+    assert claimed.until - claimed.claimed_at == CLAIM_LEASE == timedelta(minutes=10)
+    assert detail_for(dora, interrupt.pk).claim.user.display_name == "Bob"
+    (row,) = list_for(dora, InterruptFilter(), now=claimed.claimed_at).rows
+    assert claim_on(row, claimed.claimed_at) == claimed
 
 
 def test_the_list_reads_its_claims_with_its_rows(world, bob, dora, django_assert_max_num_queries):
@@ -73,192 +72,192 @@ def test_the_list_reads_its_claims_with_its_rows(world, bob, dora, django_assert
     assert names == {"Bob"}
 
 
-def test_what_another_has_taken_is_refused_with_who_and_until_when(asked, bob, dora):
-    taken = claim(asked, bob)
+def test_what_another_has_taken_is_refused_with_who_and_until_when(interrupt, bob, dora):
+    claimed = claim(interrupt, bob)
 
     with pytest.raises(errors.Claimed) as refused:
-        claim(asked, dora)
+        claim(interrupt, dora)
 
-    assert refused.value.detail == {"by": "Bob", "until": taken.until.isoformat()}
-    assert claims_in_audit(asked) == ["interrupt.claimed"]
+    assert refused.value.detail == {"by": "Bob", "until": claimed.until.isoformat()}
+    assert claims_in_audit(interrupt) == ["interrupt.claimed"]
 
 
-def test_taking_over_is_possible_and_names_whom_from(asked, bob, dora):
-    claim(asked, bob)
+def test_taking_over_is_possible_and_names_whom_from(interrupt, bob, dora):
+    claim(interrupt, bob)
 
-    claim(asked, dora, take_over=True)
+    claim(interrupt, dora, take_over=True)
 
     assert Claim.objects.get().user_id == dora.user_id
-    entry = AuditEntry.objects.get(interrupt=asked, action="interrupt.taken_over")
+    entry = AuditEntry.objects.get(interrupt=interrupt, action="interrupt.taken_over")
     assert (entry.content["actor"], entry.content["detail"]["taken_from"]) == (
         "Dora",
         "Bob",
     )
 
 
-def test_taking_over_what_is_free_is_a_claim(asked, bob):
-    claim(asked, bob, take_over=True)
+def test_taking_over_what_is_free_is_a_claim(interrupt, bob):
+    claim(interrupt, bob, take_over=True)
 
-    assert claims_in_audit(asked) == ["interrupt.claimed"]
+    assert claims_in_audit(interrupt) == ["interrupt.claimed"]
 
 
-def test_claiming_again_renews_and_leaves_no_second_entry(asked, bob, later):
-    first = claim(asked, bob)
+def test_claiming_again_renews_and_leaves_no_second_entry(interrupt, bob, later):
+    first = claim(interrupt, bob)
     later(minutes=5)
 
-    again = claim(asked, bob)
+    again = claim(interrupt, bob)
 
     assert again.claimed_at == first.claimed_at
     assert again.until - first.until >= timedelta(minutes=5)
-    assert claims_in_audit(asked) == ["interrupt.claimed"]
+    assert claims_in_audit(interrupt) == ["interrupt.claimed"]
 
 
-def test_a_lease_that_ran_out_is_free(asked, bob, dora, later):
-    claim(asked, bob)
+def test_a_lease_that_ran_out_is_free(interrupt, bob, dora, later):
+    claim(interrupt, bob)
     later(minutes=10)
 
-    assert detail_for(dora, asked.pk).claim is None
+    assert detail_for(dora, interrupt.pk).claim is None
     assert count_claimed(bob) == 0
-    claim(asked, dora)
+    claim(interrupt, dora)
 
-    assert claims_in_audit(asked) == ["interrupt.claimed"] * 2
-    assert detail_for(bob, asked.pk).claim.user.display_name == "Dora"
+    assert claims_in_audit(interrupt) == ["interrupt.claimed"] * 2
+    assert detail_for(bob, interrupt.pk).claim.user.display_name == "Dora"
 
 
-def test_renewing_extends_the_lease_and_is_not_in_the_audit_trail(asked, bob, later):
-    first = claim(asked, bob)
+def test_renewing_extends_the_lease_and_is_not_in_the_audit_trail(interrupt, bob, later):
+    first = claim(interrupt, bob)
     later(minutes=9)
 
-    assert renew(asked, bob).until > first.until
-    assert claims_in_audit(asked) == ["interrupt.claimed"]
+    assert renew(interrupt, bob).until > first.until
+    assert claims_in_audit(interrupt) == ["interrupt.claimed"]
 
 
-def test_only_the_holder_renews(asked, bob, dora):
+def test_only_the_holder_renews(interrupt, bob, dora):
     with pytest.raises(errors.NotClaimed):
-        renew(asked, bob)
-    claim(asked, bob)
+        renew(interrupt, bob)
+    claim(interrupt, bob)
 
     with pytest.raises(errors.Claimed):
-        renew(asked, dora)
+        renew(interrupt, dora)
 
 
-def test_nobody_renews_what_another_let_go(asked, bob, dora, later):
-    claim(asked, dora)
+def test_nobody_renews_what_another_let_go(interrupt, bob, dora, later):
+    claim(interrupt, dora)
     later(minutes=10)
 
     with pytest.raises(errors.NotClaimed):
-        renew(asked, bob)
+        renew(interrupt, bob)
 
 
-def test_renewing_what_was_taken_over_says_by_whom(asked, bob, dora):
-    claim(asked, bob)
-    claim(asked, dora, take_over=True)
+def test_renewing_what_was_taken_over_says_by_whom(interrupt, bob, dora):
+    claim(interrupt, bob)
+    claim(interrupt, dora, take_over=True)
 
     with pytest.raises(errors.Claimed) as refused:
-        renew(asked, bob)
+        renew(interrupt, bob)
 
     assert refused.value.detail["by"] == "Dora"
 
 
-def test_releasing_frees_it_once(asked, bob, dora):
-    claim(asked, bob)
+def test_releasing_frees_it_once(interrupt, bob, dora):
+    claim(interrupt, bob)
 
-    release(asked, bob)
-    release(asked, bob)
+    release(interrupt, bob)
+    release(interrupt, bob)
 
-    assert claims_in_audit(asked) == ["interrupt.claimed", "interrupt.released"]
-    claim(asked, dora)
+    assert claims_in_audit(interrupt) == ["interrupt.claimed", "interrupt.released"]
+    claim(interrupt, dora)
 
 
-def test_nobody_releases_what_another_holds(asked, bob, dora):
-    claim(asked, bob)
+def test_nobody_releases_what_another_holds(interrupt, bob, dora):
+    claim(interrupt, bob)
 
-    release(asked, dora)
+    release(interrupt, dora)
 
     assert Claim.objects.get().user_id == bob.user_id
 
 
 @pytest.mark.parametrize("action", [claim, renew, release])
-def test_only_those_who_decide_have_claims(asked, alice, carol, robot, action):
+def test_only_those_who_decide_have_claims(interrupt, alice, carol, robot, action):
     with pytest.raises(errors.Forbidden):
-        action(asked, alice)
+        action(interrupt, alice)
     with pytest.raises(errors.Forbidden):
-        action(asked, robot)
+        action(interrupt, robot)
     with pytest.raises(errors.NotFound):
-        action(asked, carol)
+        action(interrupt, carol)
 
     assert not Claim.objects.exists()
 
 
-def test_a_claim_keeps_other_people_from_deciding_while_it_runs(asked, bob, dora, later):
-    claim(asked, bob)
+def test_a_claim_keeps_other_people_from_deciding_while_it_runs(interrupt, bob, dora, later):
+    claim(interrupt, bob)
 
     with pytest.raises(errors.Claimed):
-        approve(asked, dora)
+        approve(interrupt, dora)
     with pytest.raises(errors.Claimed):
-        call_off(asked, dora)
+        call_off(interrupt, dora)
     later(minutes=10)
-    approve(asked, dora)
+    approve(interrupt, dora)
 
-    assert steps.reread(asked).status == "resolved"
-
-
-def test_the_holder_decides(asked, bob):
-    claim(asked, bob)
-
-    approve(asked, bob)
-
-    assert steps.reread(asked).status == "resolved"
+    assert steps.reread(interrupt).status == "resolved"
 
 
-def test_a_claim_does_not_stop_a_key(asked, bob, robot):
-    claim(asked, bob)
+def test_the_holder_decides(interrupt, bob):
+    claim(interrupt, bob)
 
-    approve(asked, robot)
+    approve(interrupt, bob)
 
-    assert steps.reread(asked).status == "resolved"
+    assert steps.reread(interrupt).status == "resolved"
 
 
-def test_a_claim_stops_other_people_over_ag_ui(asked, world, bob, dora):
-    claim(asked, bob)
+def test_a_claim_does_not_stop_a_key(interrupt, bob, robot):
+    claim(interrupt, bob)
+
+    approve(interrupt, robot)
+
+    assert steps.reread(interrupt).status == "resolved"
+
+
+def test_a_claim_stops_other_people_over_ag_ui(interrupt, world, bob, dora):
+    claim(interrupt, bob)
 
     with pytest.raises(errors.Claimed):
-        start_run(agent=world.agent, request=_answers_to(asked), actor=dora)
+        start_run(agent=world.agent, request=_answers_to(interrupt), actor=dora)
 
-    assert steps.reread(asked).status == "open"
+    assert steps.reread(interrupt).status == "open"
 
 
-def test_a_claim_does_not_stop_a_machine_over_ag_ui(asked, world, bob):
-    claim(asked, bob)
+def test_a_claim_does_not_stop_a_machine_over_ag_ui(interrupt, world, bob):
+    claim(interrupt, bob)
 
-    start_run(agent=world.agent, request=_answers_to(asked), actor=actor_of_key(world.key))
+    start_run(agent=world.agent, request=_answers_to(interrupt), actor=actor_of_key(world.key))
 
-    assert steps.reread(asked).status == "resolved"
+    assert steps.reread(interrupt).status == "resolved"
     assert not Claim.objects.exists()
 
 
-def _answers_to(asked):
+def _answers_to(interrupt):
     return steps.request(
-        thread_id=asked.thread.external_id, entries=(steps.entry(asked, steps.APPROVE),)
+        thread_id=interrupt.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
     )
 
 
 @pytest.mark.parametrize("ending", ["decided", "called off", "expired"])
-def test_a_claim_ends_with_its_interrupt(asked, bob, dora, later, ending):
-    claim(asked, bob)
+def test_a_claim_ends_with_its_interrupt(interrupt, bob, dora, later, ending):
+    claim(interrupt, bob)
     if ending == "expired":
         later(hours=2)
-        expire_interrupts(thread_id=asked.thread_id)
+        expire_interrupts(thread_id=interrupt.thread_id)
     else:
-        approve(asked, bob) if ending == "decided" else call_off(asked, bob)
+        approve(interrupt, bob) if ending == "decided" else call_off(interrupt, bob)
 
     assert not Claim.objects.exists()
-    assert detail_for(dora, asked.pk).claim is None
+    assert detail_for(dora, interrupt.pk).claim is None
     expected = errors.InterruptExpired if ending == "expired" else errors.AlreadyDecided
     for action in (claim, renew):
         with pytest.raises(expected):
-            action(asked, bob)
-    release(asked, bob)
+            action(interrupt, bob)
+    release(interrupt, bob)
 
 
 def test_what_i_have_taken_is_counted_up_to_a_bound(world, bob, dora, monkeypatch):
@@ -271,8 +270,8 @@ def test_what_i_have_taken_is_counted_up_to_a_bound(world, bob, dora, monkeypatc
     assert count_claimed(bob) == 2
 
 
-def test_who_left_the_team_has_taken_nothing(asked, world, bob):
-    claim(asked, bob)
+def test_who_left_the_team_has_taken_nothing(interrupt, world, bob):
+    claim(interrupt, bob)
     world.bob.memberships.all().delete()
 
     assert count_claimed(bob) == 0

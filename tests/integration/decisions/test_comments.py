@@ -15,97 +15,96 @@ from tests.support.steps import approve, open_interrupts, start
 
 
 @pytest.fixture
-def asked(world):
-    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-    return interrupt
+def interrupt(world):
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
 
 
 def say(interrupt, actor, text):
     return add_comment(interrupt_id=interrupt.pk, actor=actor, text=text)
 
 
-def test_comments_are_read_in_the_order_they_were_written(asked, bob, dora, alice):
-    say(asked, bob, "Is this the right Dana?")
-    say(asked, dora, "Yes, I asked her.")
+def test_comments_are_read_in_the_order_they_were_written(interrupt, bob, dora, alice):
+    say(interrupt, bob, "Is this the right Dana?")
+    say(interrupt, dora, "Yes, I asked her.")
 
-    comments = detail_for(alice, asked.pk).comments
+    comments = detail_for(alice, interrupt.pk).comments
 
-    assert [(one.user.display_name, one.text) for one in comments] == [
+    assert [(comment.user.display_name, comment.text) for comment in comments] == [
         ("Bob", "Is this the right Dana?"),
         ("Dora", "Yes, I asked her."),
     ]
 
 
-def test_a_decided_interrupt_can_still_be_talked_about(asked, bob):
-    approve(asked, bob)
+def test_a_decided_interrupt_can_still_be_talked_about(interrupt, bob):
+    approve(interrupt, bob)
 
-    say(asked, bob, "Noted for the next audit.")
+    say(interrupt, bob, "Noted for the next audit.")
 
-    assert len(detail_for(bob, asked.pk).comments) == 1
+    assert len(detail_for(bob, interrupt.pk).comments) == 1
 
 
-def test_no_agent_gets_a_comment(asked, bob):
-    say(asked, bob, "between-us")
-    approve(asked, bob)
-    resumed = steps.resumed_run(asked.run)
+def test_no_agent_gets_a_comment(interrupt, bob):
+    say(interrupt, bob, "between-us")
+    approve(interrupt, bob)
+    resumed = steps.resumed_run(interrupt.run)
 
     rows = [resumed.input, resumed.resume, resumed.thread.messages, resumed.thread.state]
-    assert "between-us" not in json.dumps([rows, steps.events(asked.thread_id)])
+    assert "between-us" not in json.dumps([rows, steps.events(interrupt.thread_id)])
 
 
-def test_the_audit_trail_has_the_digest_of_a_comment_and_not_its_text(asked, bob):
-    say(asked, bob, "between-us")
+def test_the_audit_trail_has_the_digest_of_a_comment_and_not_its_text(interrupt, bob):
+    say(interrupt, bob, "between-us")
 
-    entry = AuditEntry.objects.get(action="interrupt.commented", interrupt=asked)
+    entry = AuditEntry.objects.get(action="interrupt.commented", interrupt=interrupt)
 
     assert entry.content["detail"]["digest"] == hashlib.sha256(b"between-us").hexdigest()
     assert "between-us" not in entry.payload.text
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "x" * 4001, "nul \0"])
-def test_what_is_no_comment_is_refused(asked, bob, text):
+def test_what_is_no_comment_is_refused(interrupt, bob, text):
     with pytest.raises(errors.InvalidValue):
-        say(asked, bob, text)
+        say(interrupt, bob, text)
 
     assert not Comment.objects.exists()
 
 
-def test_the_longest_comment_is_kept_whole(asked, bob):
-    say(asked, bob, "ü" * 4000)
+def test_the_longest_comment_is_kept_whole(interrupt, bob):
+    say(interrupt, bob, "ü" * 4000)
 
     assert Comment.objects.get().text == "ü" * 4000
 
 
-def test_only_those_who_decide_comment(asked, alice, carol, robot):
+def test_only_those_who_decide_comment(interrupt, alice, carol, robot):
     for nobody, refusal in (
         (alice, errors.Forbidden),
         (robot, errors.Forbidden),
         (carol, errors.NotFound),
     ):
         with pytest.raises(refusal):
-            say(asked, nobody, "let me in")
+            say(interrupt, nobody, "let me in")
 
 
 @pytest.mark.parametrize(
     "change", [lambda rows: rows.update(text="rewritten"), lambda rows: rows.delete()]
 )
-def test_the_database_keeps_comments_as_they_were_written(asked, bob, change):
-    say(asked, bob, "first")
+def test_the_database_keeps_comments_as_they_were_written(interrupt, bob, change):
+    say(interrupt, bob, "first")
 
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         change(Comment.objects.all())
 
 
-def test_the_database_refuses_an_empty_comment(asked, bob):
-    now = say(asked, bob, "x").created_at
+def test_the_database_refuses_an_empty_comment(interrupt, bob):
+    now = say(interrupt, bob, "x").created_at
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        Comment.objects.create(interrupt=asked, user_id=bob.user_id, text="", created_at=now)
+        Comment.objects.create(interrupt=interrupt, user_id=bob.user_id, text="", created_at=now)
 
 
-def test_a_long_talk_shows_its_end(asked, bob, monkeypatch):
+def test_a_long_talk_shows_its_end(interrupt, bob, monkeypatch):
     monkeypatch.setattr("inbox.queries.decisions.collaboration._MAX_COMMENTS", 2)
     for text in ("one", "two", "three"):
-        say(asked, bob, text)
+        say(interrupt, bob, text)
 
-    assert [one.text for one in detail_for(bob, asked.pk).comments] == ["two", "three"]
+    assert [comment.text for comment in detail_for(bob, interrupt.pk).comments] == ["two", "three"]

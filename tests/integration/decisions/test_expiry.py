@@ -38,8 +38,8 @@ def ask_with(world, as_agent):
 
 def told_to_clients(interrupt):
     finished = json.loads(interrupt.run.events.order_by("-seq").first().body)
-    (asked,) = finished["outcome"]["interrupts"]
-    return asked.get("expiresAt")
+    (published,) = finished["outcome"]["interrupts"]
+    return published.get("expiresAt")
 
 
 def test_interrupt_without_an_expiry_gets_the_default_of_seven_days(ask_with):
@@ -69,21 +69,21 @@ def test_expiry_of_years_is_enforced_as_it_was_told(ask_with):
 
 def test_expiry_is_enforced_at_the_moment_that_clients_were_told(ask_with, bob, monkeypatch):
     interrupt = ask_with(response_schema={"type": "string"})
-    told = parse_expiry(told_to_clients(interrupt))
+    expiry = parse_expiry(told_to_clients(interrupt))
 
-    monkeypatch.setattr(clock, "_read_clock", lambda: told)
+    monkeypatch.setattr(clock, "_read_clock", lambda: expiry)
     with pytest.raises(InterruptExpired):
         answer(interrupt, bob, "late")
-    monkeypatch.setattr(clock, "_read_clock", lambda: told - timedelta(microseconds=1))
+    monkeypatch.setattr(clock, "_read_clock", lambda: expiry - timedelta(microseconds=1))
     assert expire_interrupts(thread_id=interrupt.thread_id) == 0
-    monkeypatch.setattr(clock, "_read_clock", lambda: told)
+    monkeypatch.setattr(clock, "_read_clock", lambda: expiry)
     assert expire_interrupts(thread_id=interrupt.thread_id) == 1
 
 
 def test_an_answer_just_before_that_moment_counts(ask_with, bob, monkeypatch):
     interrupt = ask_with(response_schema={"type": "string"})
-    told = parse_expiry(told_to_clients(interrupt))
-    monkeypatch.setattr(clock, "_read_clock", lambda: told - timedelta(microseconds=1))
+    expiry = parse_expiry(told_to_clients(interrupt))
+    monkeypatch.setattr(clock, "_read_clock", lambda: expiry - timedelta(microseconds=1))
 
     answer(interrupt, bob, "in time")
 
@@ -98,8 +98,8 @@ def test_team_sets_the_default_for_requests_that_come_later(ask_with, world):
 
     assert after.expires_at - datetime.now(UTC) <= timedelta(hours=1)
     assert reread(before).expires_at == before.expires_at
-    ((_, told),) = audited("team.expiry_set")
-    assert told == {"hours": 1}
+    ((_, content),) = audited("team.expiry_set")
+    assert content == {"hours": 1}
 
 
 def test_team_without_a_default_has_requests_that_do_not_expire(ask_with, world):
@@ -119,8 +119,10 @@ def test_default_outside_of_its_bounds_is_refused(world, hours):
 
 def test_time_that_no_calendar_has_fails_the_run(world, as_agent):
     async def play(run_input, _context):
-        asked = Interrupt(id="i", reason="input_required", expires_at="9999-12-31T23:59:59-01:00")
-        yield asking(run_input, asked)
+        interrupt = Interrupt(
+            id="i", reason="input_required", expires_at="9999-12-31T23:59:59-01:00"
+        )
+        yield asking(run_input, interrupt)
 
     run = start(world, "go", agent=as_agent(play))
 

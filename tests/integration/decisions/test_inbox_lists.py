@@ -29,8 +29,8 @@ from tests.support.steps import (
 )
 
 
-def listed(actor, limit=50, after=None, **wanted):
-    page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=limit, after=after)
+def listed(actor, limit=50, after=None, **filters):
+    page = list_for(actor, InterruptFilter(**filters), now=timezone.now(), limit=limit, after=after)
     return [row.pk for row in page.rows]
 
 
@@ -45,7 +45,7 @@ def claim(row, user, until=timedelta(minutes=5)):
 
 
 @pytest.fixture
-def asked(world):
+def interrupts(world):
     """Five open questions in the order asked."""
     return open_interrupts(start(world, "rehearse:parallel:5"))
 
@@ -68,11 +68,11 @@ def in_two_teams(world):
 
 
 @pytest.mark.parametrize("sort", Sort)
-def test_what_waits_comes_in_the_order_asked_for(asked, bob, sort):
-    soonest = asked[3]
+def test_what_waits_comes_in_the_order_asked_for(interrupts, bob, sort):
+    soonest = interrupts[3]
     expire_in(soonest, timedelta(minutes=1))
 
-    ids = [row.pk for row in asked]
+    ids = [row.pk for row in interrupts]
     first = soonest.pk
     expected = {
         Sort.DUE: [first, *(pk for pk in ids if pk != first)],
@@ -84,31 +84,31 @@ def test_what_waits_comes_in_the_order_asked_for(asked, bob, sort):
 
 @pytest.mark.parametrize("state", [ListState.OPEN, ListState.DECIDED, ListState.ALL])
 @pytest.mark.parametrize("sort", Sort)
-def test_pages_follow_one_another_without_a_gap_or_a_repetition(asked, bob, state, sort):
+def test_pages_follow_one_another_without_a_gap_or_a_repetition(interrupts, bob, state, sort):
     if state is not ListState.OPEN:
-        for row in asked[:4]:
+        for row in interrupts[:4]:
             approve(row, bob)
 
-    whole = listed(bob, state=state, sort=sort)
+    all_ids = listed(bob, state=state, sort=sort)
     parts, after = [], None
     while page := listed(bob, limit=2, after=after, state=state, sort=sort):
         parts += page
         after = Interrupt.objects.get(pk=page[-1])
 
-    assert parts == whole
-    assert len(whole) == {ListState.OPEN: 5, ListState.DECIDED: 4, ListState.ALL: 5}[state]
+    assert parts == all_ids
+    assert len(all_ids) == {ListState.OPEN: 5, ListState.DECIDED: 4, ListState.ALL: 5}[state]
 
 
-def test_a_page_says_whether_there_is_more(asked, bob):
+def test_a_page_says_whether_there_is_more(interrupts, bob):
     first = list_for(bob, InterruptFilter(), now=timezone.now(), limit=4)
 
     assert first.after == first.rows[-1].pk
     assert list_for(bob, InterruptFilter(), now=timezone.now(), limit=5).after is None
 
 
-def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
+def test_the_lists_of_several_teams_are_one_list(world, interrupts, in_two_teams):
     dora, agent = in_two_teams
-    expire_in(asked[0], timedelta(minutes=3))
+    expire_in(interrupts[0], timedelta(minutes=3))
     soon, never = [
         row
         for scenario in ("confirmation", "custom_reason")
@@ -116,11 +116,11 @@ def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
     ]
     expire_in(soon, timedelta(minutes=1))
 
-    whole = listed(dora)
+    all_ids = listed(dora)
 
-    assert whole == [soon.pk, *(row.pk for row in asked), never.pk]
+    assert all_ids == [soon.pk, *(row.pk for row in interrupts), never.pk]
     first = listed(dora, limit=3)
-    assert first + listed(dora, after=Interrupt.objects.get(pk=first[-1])) == whole
+    assert first + listed(dora, after=Interrupt.objects.get(pk=first[-1])) == all_ids
     assert listed(dora, sort=Sort.NEW, limit=2) == [never.pk, soon.pk]
     assert listed(dora, team="second") == [soon.pk, never.pk]
     assert listed(dora, agent="second") == [soon.pk, never.pk]
@@ -129,38 +129,38 @@ def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
 # -- what a filter leaves -------------------------------------------------------------------------
 
 
-def test_each_filter_leaves_what_it_says(world, asked, bob, alice):
+def test_each_filter_leaves_what_it_says(world, interrupts, bob, alice):
     (question,) = open_interrupts(start(world, "rehearse:confirmation"))
     expire_in(question, timedelta(minutes=9))
-    calls = [row.pk for row in asked]
+    calls = [row.pk for row in interrupts]
 
     assert listed(bob, agent="rehearsal", tool="send_email") == calls
     assert listed(bob, tool="send_emai") == []
     assert listed(bob, reason="confirmation") == [question.pk]
     assert listed(bob, team="tests", expiring=True) == [question.pk]
-    for wanted in ({"agent": "nobody"}, {"team": "nobody"}, {"team": "others"}):
-        assert listed(bob, **wanted) == []
+    for filters in ({"agent": "nobody"}, {"team": "nobody"}, {"team": "others"}):
+        assert listed(bob, **filters) == []
 
 
-def test_mine_is_what_i_claimed_and_what_i_decided(world, asked, bob, alice):
-    claim(asked[0], world.bob)
-    claim(asked[1], world.alice)
-    claim(asked[2], world.bob, until=timedelta(seconds=-1))
-    approve(asked[3], bob)
+def test_mine_is_what_i_claimed_and_what_i_decided(world, interrupts, bob, alice):
+    claim(interrupts[0], world.bob)
+    claim(interrupts[1], world.alice)
+    claim(interrupts[2], world.bob, until=timedelta(seconds=-1))
+    approve(interrupts[3], bob)
 
-    assert listed(bob, mine=True) == [asked[0].pk]
-    assert listed(bob, mine=True, state=ListState.DECIDED) == [asked[3].pk]
-    assert set(listed(bob, mine=True, state=ListState.ALL)) == {asked[0].pk, asked[3].pk}
+    assert listed(bob, mine=True) == [interrupts[0].pk]
+    assert listed(bob, mine=True, state=ListState.DECIDED) == [interrupts[3].pk]
+    assert set(listed(bob, mine=True, state=ListState.ALL)) == {interrupts[0].pk, interrupts[3].pk}
     assert listed(alice, mine=True, state=ListState.DECIDED) == []
 
 
-def test_the_states_tell_how_something_was_closed(asked, bob):
-    approve(asked[0], bob)
-    deny(asked[1], bob)
-    call_off(asked[2], bob)
+def test_the_states_tell_how_something_was_closed(interrupts, bob):
+    approve(interrupts[0], bob)
+    deny(interrupts[1], bob)
+    call_off(interrupts[2], bob)
 
     assert len(listed(bob, state=ListState.DECIDED)) == 3
-    assert listed(bob, state=ListState.CANCELLED) == [asked[2].pk]
+    assert listed(bob, state=ListState.CANCELLED) == [interrupts[2].pk]
     assert listed(bob, state=ListState.EXPIRED) == []
     assert len(listed(bob, state=ListState.ALL)) == 5
 
@@ -176,11 +176,11 @@ def test_a_search_finds_what_has_every_word(world, bob, text):
     assert listed(bob, text=f"{text} elsewhere") == []
 
 
-def searched(actor, **wanted):
+def searched(actor, **filters):
     """What a search finds, page by page: the rows of each, and whether it is cut."""
     pages, after = [], None
     while True:
-        page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=2, after=after)
+        page = list_for(actor, InterruptFilter(**filters), now=timezone.now(), limit=2, after=after)
         pages.append(([row.pk for row in page.rows], page.is_cut))
         if page.after is None:
             return pages
@@ -191,39 +191,39 @@ def searched(actor, **wanted):
 @pytest.mark.parametrize("sort", Sort)
 @pytest.mark.parametrize("looked_at", [1, 2, 3, 5])
 def test_search_looks_at_so_many_rows_and_goes_on_from_there(
-    world, asked, in_two_teams, bob, monkeypatch, state, sort, looked_at
+    world, interrupts, in_two_teams, bob, monkeypatch, state, sort, looked_at
 ):
     dora, agent = in_two_teams
     other = open_interrupts(start(world, "rehearse:parallel:3", agent=agent, actor=dora))
     if state is not ListState.OPEN:
-        for row in asked:
+        for row in interrupts:
             approve(row, bob)
         for row in other:
             approve(row, dora)
-    Interrupt.objects.filter(pk__in=[asked[1].pk, asked[4].pk, other[2].pk]).update(
+    Interrupt.objects.filter(pk__in=[interrupts[1].pk, interrupts[4].pk, other[2].pk]).update(
         search_text="needle"
     )
-    whole = listed(dora, state=state, sort=sort, text="needle")
+    all_ids = listed(dora, state=state, sort=sort, text="needle")
     monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", looked_at)
 
     pages = searched(dora, state=state, sort=sort, text="needle")
 
-    assert [pk for rows, _ in pages for pk in rows] == whole
-    assert len(whole) == 3
+    assert [pk for rows, _ in pages for pk in rows] == all_ids
+    assert len(all_ids) == 3
 
 
-def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(asked, bob, monkeypatch):
+def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(interrupts, bob, monkeypatch):
     monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", 2)
 
     assert searched(bob, text="nowhere") == [([], True), ([], True), ([], False)]
 
 
 @pytest.mark.parametrize("text", ["%", "__", "\\", "a%e", "d_na", "'", '"', "*", "İ", "ß" * 50])
-def test_no_character_of_a_search_means_anything_but_itself(asked, bob, text):
+def test_no_character_of_a_search_means_anything_but_itself(interrupts, bob, text):
     assert listed(bob, text=text) == []
 
 
-def test_nobody_sees_the_lists_of_a_team_that_is_not_theirs(asked, carol):
+def test_nobody_sees_the_lists_of_a_team_that_is_not_theirs(interrupts, carol):
     for state in ListState:
         for sort in Sort:
             assert listed(carol, state=state, sort=sort) == []
@@ -248,7 +248,7 @@ def test_counts_stop_at_a_hundred(world, bob):
     assert similar_count(first) == COUNT_UP_TO
 
 
-def test_the_choices_are_the_names_that_occur(world, asked, bob):
+def test_the_choices_are_the_names_that_occur(world, interrupts, bob):
     start(world, "rehearse:confirmation")
 
     choices = choices_for(bob, state=ListState.OPEN)
@@ -261,12 +261,12 @@ def test_the_choices_are_the_names_that_occur(world, asked, bob):
     assert (decided.tools, decided.reasons) == ([], [])
 
 
-def test_requests_are_similar_if_only_their_values_differ(world, asked, bob):
+def test_requests_are_similar_if_only_their_values_differ(world, interrupts, bob):
     (other,) = open_interrupts(start(world, "rehearse:confirmation"))
 
-    assert similar_count(asked[0]) == 4
-    approve(asked[1], bob)
-    assert similar_count(asked[0]) == 3
+    assert similar_count(interrupts[0]) == 4
+    approve(interrupts[1], bob)
+    assert similar_count(interrupts[0]) == 3
     assert similar_count(other) == 0
 
 
@@ -287,7 +287,7 @@ def test_a_page_takes_as_many_queries_for_many_rows_as_for_one(world, bob):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "index"),
+    ("filters", "index"),
     [
         ({}, "pending_by_expiry"),
         ({"expiring": True}, "pending_by_expiry"),
@@ -308,17 +308,17 @@ def test_a_page_takes_as_many_queries_for_many_rows_as_for_one(world, bob):
     ],
     ids=str,
 )
-def test_a_first_page_is_read_from_an_index_in_its_order(asked, bob, wanted, index):
-    plan = plan_of_the_page(bob, InterruptFilter(**wanted))
+def test_a_first_page_is_read_from_an_index_in_its_order(interrupts, bob, filters, index):
+    plan = plan_of_the_page(bob, InterruptFilter(**filters))
 
     assert index in plan
     assert not re.search(r"SCAN (?!CONSTANT)|Seq Scan|Sort|TEMP B-TREE", plan)
 
 
-def test_the_names_to_choose_from_are_steps_in_an_index(asked, bob):
+def test_the_names_to_choose_from_are_steps_in_an_index(interrupts, bob):
     with CaptureQueriesContext(connection) as queries:
         choices_for(bob, state=ListState.OPEN)
-    tools = next(one["sql"] for one in queries if "RECURSIVE" in one["sql"])
+    tools = next(query["sql"] for query in queries if "RECURSIVE" in query["sql"])
 
     plan = explain(tools)
 
@@ -327,10 +327,10 @@ def test_the_names_to_choose_from_are_steps_in_an_index(asked, bob):
     assert "Seq Scan on inbox_interrupt" not in plan
 
 
-def plan_of_the_page(actor, wanted):
+def plan_of_the_page(actor, filters):
     with CaptureQueriesContext(connection) as queries:
-        list_for(actor, wanted, now=timezone.now())
-    page = next(one["sql"] for one in queries if "LIMIT 51" in one["sql"])
+        list_for(actor, filters, now=timezone.now())
+    page = next(query["sql"] for query in queries if "LIMIT 51" in query["sql"])
     return explain(page)
 
 

@@ -112,7 +112,7 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize("by_hand", BY_HAND, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("by_hand", BY_HAND, ids=lambda change: change.__name__)
 def test_a_row_changed_by_hand_lets_no_tool_run(approved, executions, by_hand):
     by_hand(approved)
 

@@ -64,11 +64,11 @@ def resumes(interrupt):
 
 def test_an_answer_taken_back_leaves_the_question_open_and_stays_as_a_row(three, bob):
     first, *_ = three
-    given = approve(first, bob)
+    decision = approve(first, bob)
 
     withdrawn = withdraw(first, bob)
 
-    assert withdrawn == given
+    assert withdrawn == decision
     assert withdrawn.withdrawn_at is not None
     again = steps.reread(first)
     assert (again.status, again.closed_at) == ("open", None)
@@ -185,12 +185,12 @@ def test_the_page_knows_who_may_take_back_and_until_when(three, bob, dora):
 
 def test_it_leaves_an_entry_in_the_audit_trail(three, bob):
     first, *_ = three
-    given = approve(first, bob)
+    decision = approve(first, bob)
     withdraw(first, bob)
 
     entry = AuditEntry.objects.filter(interrupt=first).order_by("pk").last()
     assert (entry.action, entry.content["actor"]) == ("decision.withdrawn", "Bob")
-    assert entry.content["detail"] == {"decision": str(given.pk)}
+    assert entry.content["detail"] == {"decision": str(decision.pk)}
 
 
 # -- what it means for the tool call --------------------------------------------------------------
@@ -331,10 +331,10 @@ def test_edits_of_an_earlier_run_survive_a_withdrawal(world, as_agent, bob):
 
 def test_a_complete_set_waits_for_the_grace_period_and_resumes_once(world, bob, grace, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-    given = approve(interrupt, bob)
+    decision = approve(interrupt, bob)
     sweeper.handle_due_times()
     assert resumes(interrupt) == []
-    assert steps.reread(interrupt.run).resume_at == given.created_at + timedelta(seconds=60)
+    assert steps.reread(interrupt.run).resume_at == decision.created_at + timedelta(seconds=60)
 
     later(seconds=60)
     sweeper.handle_due_times()

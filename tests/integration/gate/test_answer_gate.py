@@ -297,8 +297,8 @@ def wrong_digest(scene: Scene) -> None:
 
 
 def view_changed_before_the_lock(scene: Scene) -> None:
-    asked = Interrupt.objects.filter(pk=scene.interrupt.pk)
-    scene.just_before_the_lock(lambda: asked.update(endpoint_digest="1" * 64))
+    rows = Interrupt.objects.filter(pk=scene.interrupt.pk)
+    scene.just_before_the_lock(lambda: rows.update(endpoint_digest="1" * 64))
 
 
 def no_digest(scene: Scene) -> None:
@@ -449,10 +449,10 @@ def scene(world, as_agent, monkeypatch, later):
             yield agui.ToolCallStartEvent(tool_call_id="c", tool_call_name="pay")
             yield agui.ToolCallArgsEvent(tool_call_id="c", delta=json.dumps(args))
             yield agui.ToolCallEndEvent(tool_call_id="c")
-            asked = agui.Interrupt(
+            interrupt = agui.Interrupt(
                 id="i", reason="tool_call", tool_call_id="c", response_schema=schema
             )
-            outcome = agui.RunFinishedInterruptOutcome(interrupts=[asked])
+            outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
             yield agui.RunFinishedEvent(
                 thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
             )
@@ -478,11 +478,11 @@ def test_every_entrance_is_in_the_matrix():
 
 @pytest.mark.parametrize(("way", "condition"), CELLS)
 def test_each_check_says_the_same_at_every_entrance(scene, way, condition):
-    here = scene(condition.args, condition.schema)
-    condition.arrange(here)
+    refused_scene = scene(condition.args, condition.schema)
+    condition.arrange(refused_scene)
     before = Decision.objects.count()
 
-    code = way.answer(here)
+    code = way.answer(refused_scene)
 
     expected = condition.codes[way]
     assert code == expected
@@ -496,11 +496,11 @@ def test_each_refusal_is_in_the_trail_and_changes_nothing(scene, way, condition)
     expected = condition.codes[way]
     if expected in (DECIDED, "", "NOT_FOUND"):
         return
-    here = scene(condition.args, condition.schema)
-    condition.arrange(here)
-    status = reread(here.interrupt).status
+    refused_scene = scene(condition.args, condition.schema)
+    condition.arrange(refused_scene)
+    status = reread(refused_scene.interrupt).status
 
-    way.answer(here)
+    way.answer(refused_scene)
 
-    assert code_in_the_trail(here) == expected
-    assert reread(here.interrupt).status == status
+    assert code_in_the_trail(refused_scene) == expected
+    assert reread(refused_scene.interrupt).status == status

@@ -64,15 +64,15 @@ PAIRS = [
 
 @pytest.mark.parametrize(("entrance", "check"), PAIRS)
 def test_without_a_check_the_matrix_has_another_code(scene, monkeypatch, entrance, check):
-    (condition,) = (one for one in CONDITIONS if str(one) == REFUSED_BY[check])
+    (condition,) = (condition for condition in CONDITIONS if str(condition) == REFUSED_BY[check])
     way = next(
         way for way, code in condition.codes.items() if way.entrance is entrance and code != DECIDED
     )
-    here = scene(condition.args, condition.schema)
-    condition.arrange(here)
+    mutated_scene = scene(condition.args, condition.schema)
+    condition.arrange(mutated_scene)
     monkeypatch.setitem(CHECKS, entrance, CHECKS[entrance] - {check})
 
-    assert way.answer(here) != condition.codes[way]
+    assert way.answer(mutated_scene) != condition.codes[way]
 
 
 # -- what entrances see to before ------------------------------------------------------------------
@@ -81,13 +81,13 @@ def test_without_a_check_the_matrix_has_another_code(scene, monkeypatch, entranc
 @pytest.fixture
 def approve(scene):
     def approve(entrance, payload=APPROVE, *, schema=NO_EDITS, has_digest=True):
-        here = scene({"amount": 1}, schema)
+        own_scene = scene({"amount": 1}, schema)
         return decide(
-            interrupt_id=here.interrupt.pk,
+            interrupt_id=own_scene.interrupt.pk,
             status=EntryStatus.RESOLVED,
             payload=payload,
-            view_digest=here.sent_digest if has_digest else "",
-            actor=here.world.actor(here.world.bob),
+            view_digest=own_scene.sent_digest if has_digest else "",
+            actor=own_scene.world.actor(own_scene.world.bob),
             entrance=entrance,
         )
 

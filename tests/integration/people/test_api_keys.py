@@ -41,8 +41,8 @@ READ_AND_RUN = {Permission.READ, Permission.RUN}
 
 
 def make(world, *scopes, actor=SEED, **more):
-    given = {"team_id": world.team.pk, "name": "ci", "actor": actor}
-    return make_key(scopes={Permission(one) for one in scopes}, **given, **more)
+    fields = {"team_id": world.team.pk, "name": "ci", "actor": actor}
+    return make_key(scopes={Permission(scope) for scope in scopes}, **fields, **more)
 
 
 @pytest.fixture
@@ -93,9 +93,9 @@ def test_without_an_end_a_key_never_ends(world, later):
     ],
 )
 def test_what_makes_no_key_is_said_by_field(world, wrong, field):
-    given = {"name": "ci", "scopes": {Permission.READ}} | wrong
+    fields = {"name": "ci", "scopes": {Permission.READ}} | wrong
     with pytest.raises(InvalidValue) as refused:
-        make_key(team_id=world.team.pk, actor=SEED, **given)
+        make_key(team_id=world.team.pk, actor=SEED, **fields)
 
     assert list(refused.value.detail["problems"]) == [field]
 
@@ -239,11 +239,11 @@ def test_of_three_tokens_the_first_has_ended(world, ana):
 def test_a_new_token_can_come_with_a_new_end(world, ana):
     key, _ = make(world, "read", days=5)
 
-    kept, _ = rotate_key(key_id=key.pk, actor=ana)
+    rotated, _ = rotate_key(key_id=key.pk, actor=ana)
     later, _ = rotate_key(key_id=key.pk, actor=ana, days=90)
     never, _ = rotate_key(key_id=key.pk, actor=ana, days=None)
 
-    assert kept.expires_at == key.expires_at
+    assert rotated.expires_at == key.expires_at
     assert later.expires_at - later.rotated_at == timedelta(days=90)
     assert never.expires_at is None
 

@@ -56,10 +56,10 @@ def test_deactivating_a_user_ends_sessions_and_is_audited_in_each_team(world, ca
 
     assert Session.objects.count() == 0
     entries = AuditEntry.objects.filter(action="person.deactivated")
-    assert {one.team_id for one in entries} == set(
+    assert {entry.team_id for entry in entries} == set(
         Membership.objects.filter(user=world.carol).values_list("team", flat=True)
     )
-    assert [one.content["detail"] for one in entries] == [{"username": "carol"}] * 2
+    assert [entry.content["detail"] for entry in entries] == [{"username": "carol"}] * 2
 
 
 def test_what_happens_to_somebody_without_a_team_is_in_the_chain_of_none(running):

@@ -107,9 +107,9 @@ def test_a_token_has_256_bits_and_only_its_digest_is_kept(world, ana):
     row, link = ask(world, ana)
 
     row.refresh_from_db()
-    kept = [str(getattr(row, field.attname)) for field in Invitation._meta.concrete_fields]
+    values = [str(getattr(row, field.attname)) for field in Invitation._meta.concrete_fields]
     assert len(token_of(link)) == 43
-    assert not [text for text in kept if token_of(link) in text]
+    assert not [text for text in values if token_of(link) in text]
     assert row.expires_at - row.sent_at == timedelta(days=7)
 
 
@@ -191,12 +191,12 @@ def test_a_team_has_up_to_fifty_open_invitations(world, ana):
 def test_whether_an_address_is_somebodys_makes_no_difference(world, ana, by_mail):
     EmailAddress.objects.create(user=world.bob, email="bob@example.com", verified=True)
 
-    known, unknown = (
+    existing, unknown = (
         ask(world, ana, email="bob@example.com"),
         ask(world, ana, email="x@example.com"),
     )
 
-    assert [(row.mail, link) for row, link in (known, unknown)] == [("sent", "")] * 2
+    assert [(row.mail, link) for row, link in (existing, unknown)] == [("sent", "")] * 2
 
 
 # -- mails that fail ------------------------------------------------------------------------------
@@ -352,13 +352,13 @@ def test_everything_is_written_down_and_no_token(world, ana, by_mail):
     withdraw(ask(world, ana, email="x@example.com")[0], ana)
 
     about = {"invitation": str(row.pk), "email": "nora@example.com", "role": "reviewer"}
-    found = audited("invitation")
-    assert found[:3] == [
+    entries = audited("invitation")
+    assert entries[:3] == [
         ("invitation.sent", about),
         ("invitation.resent", about),
         ("invitation.accepted", {**about, "username": "nora"}),
     ]
-    assert [action for action, _ in found[3:]] == ["invitation.sent", "invitation.withdrawn"]
+    assert [action for action, _ in entries[3:]] == ["invitation.sent", "invitation.withdrawn"]
     assert audited("member")[-1] == ("member.added", {"username": "nora", "role": "reviewer"})
     assert mailed_token() not in str(audited(""))
 

@@ -96,7 +96,7 @@ def test_members_see_who_else_is_there_and_strangers_find_no_team(world, alice, 
     names = [row.user.username for row in members_of(alice, world.team.pk)]
 
     assert names == ["bob", "alice"]
-    assert [one.team.slug for one in teams_with_access(alice)] == ["tests"]
+    assert [access.team.slug for access in teams_with_access(alice)] == ["tests"]
     for look in (lambda: members_of(carol, world.team.pk), lambda: team_access(carol, "tests")):
         with pytest.raises(NotFound):
             look()

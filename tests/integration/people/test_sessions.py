@@ -161,9 +161,9 @@ def test_page_that_reads_itself_again_and_live_socket_are_no_use(world, browser)
     key = stored_key(cookie_of(browser))
 
     assert browser.get("/account/", headers={"X-Signoff-Refresh": "1"}).status_code == 200
-    (standing,) = live_access_of([replace(actor_of_user(world.bob), session_key=key)])
+    (live_access,) = live_access_of([replace(actor_of_user(world.bob), session_key=key)])
 
-    assert standing is not None
+    assert live_access is not None
     assert seconds_left() <= 60
 
 

@@ -73,12 +73,14 @@ def test_sixteen_at_once_are_never_more_than_the_limit(counter, request, limit):
     sys.setswitchinterval(1e-6)  # let threads take turns everywhere
     try:
         with ThreadPoolExecutor(16) as pool:
-            asked = [pool.submit(allowed, counter, 100, item, request.node.name) for _ in range(16)]
-            taken = sum(one.result() for one in asked)
+            futures = [
+                pool.submit(allowed, counter, 100, item, request.node.name) for _ in range(16)
+            ]
+            allowed_count = sum(future.result() for future in futures)
     finally:
         sys.setswitchinterval(patience)
 
-    assert taken == limit
+    assert allowed_count == limit
 
 
 def test_who_counts_in_a_process_counts_alone(monkeypatch):
@@ -86,15 +88,15 @@ def test_who_counts_in_a_process_counts_alone(monkeypatch):
     read = rate_limit_memory.SlidingWindowMemory._read
 
     def read_and_wait(*args):
-        found = read(*args)
+        value = read(*args)
         meeting.wait()
-        return found
+        return value
 
     monkeypatch.setattr(rate_limit_memory.SlidingWindowMemory, "_read", read_and_wait)
     with ThreadPoolExecutor(2) as pool:
-        taken = sum(pool.map(lambda _: allowed(counter, 1, parse("1/day")), range(2)))
+        allowed_count = sum(pool.map(lambda _: allowed(counter, 1, parse("1/day")), range(2)))
 
-    assert (taken, meeting.met) == (1, False)
+    assert (allowed_count, meeting.met) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -119,14 +121,14 @@ def test_previous_window_counts_in_proportion(clock, later, then):
 
 
 def test_a_process_keeps_nothing_of_windows_that_are_past(clock):
-    kept = rate_limit_memory.SlidingWindowMemory()
+    memory = rate_limit_memory.SlidingWindowMemory()
     for who in range(1_000):
-        kept.acquire_sliding_window_entry(f"{who}", 5, 60)
+        memory.acquire_sliding_window_entry(f"{who}", 5, 60)
 
     clock.seconds = 120.0
-    kept.acquire_sliding_window_entry("a", 5, 60)
+    memory.acquire_sliding_window_entry("a", 5, 60)
 
-    ((_, now, before),) = kept._windows.values()
+    ((_, now, before),) = memory._windows.values()
     assert (len(now), len(before)) == (1, 0)
 
 
@@ -183,11 +185,11 @@ def test_while_redis_is_away_each_process_counts_and_it_is_logged_once(valkey, m
     valkey.shut_down()
     try:
         with capture_logs() as lines:
-            taken = allowed(counter, 9)
+            allowed_count = allowed(counter, 9)
     finally:
         valkey.start()
 
-    assert taken == 5
+    assert allowed_count == 5
     assert [line["event"] for line in lines] == ["redis down, each process counts calls"]
     with capture_logs() as lines:
         assert allowed(counter, 9) == 5

@@ -77,10 +77,10 @@ def approves_or_denies(payload):
     )
 
 
-def same_entry(one, other):
-    if (one.interrupt_id, one.status) != (other.interrupt_id, other.status):
+def same_entry(first, other):
+    if (first.interrupt_id, first.status) != (other.interrupt_id, other.status):
         return False
-    return one.status is CANCELLED or same(one.payload, other.payload)
+    return first.status is CANCELLED or same(first.payload, other.payload)
 
 
 def same_entries(some, others):
@@ -93,22 +93,22 @@ def same_entries(some, others):
 def expected_refusal(entries, questions):
     """What the contract says about these entries: the class of the refusal, or None."""
     ids = [entry.interrupt_id for entry in entries]
-    asked = {question.interrupt_id: question for question in questions}
+    open_questions = {question.interrupt_id: question for question in questions}
     if len(set(ids)) < len(ids):
         return errors.DuplicateResume
-    if not set(ids) <= set(asked):
+    if not set(ids) <= set(open_questions):
         return errors.UnknownInterrupt
     for entry in entries:
-        closed = asked[entry.interrupt_id]
+        closed = open_questions[entry.interrupt_id]
         if closed.status is not OPEN and not same_entry(closed.answer, entry):
             expired = closed.status is InterruptStatus.EXPIRED
             return errors.InterruptExpired if expired else errors.AlreadyDecided
     if any(q.status is OPEN and q.interrupt_id not in ids for q in questions):
         return errors.PartialResume
     resolved = [
-        (asked[entry.interrupt_id], entry.payload)
+        (open_questions[entry.interrupt_id], entry.payload)
         for entry in entries
-        if entry.status is RESOLVED and asked[entry.interrupt_id].status is OPEN
+        if entry.status is RESOLVED and open_questions[entry.interrupt_id].status is OPEN
     ]
     if any(question.expires_at and question.expires_at <= NOW for question, _ in resolved):
         return errors.InterruptExpired
@@ -207,7 +207,7 @@ def forged(draw, entries):
     at = draw(st.integers(0, len(entries) - 1))
     entry, others = entries[at], [*entries[:at], *entries[at + 1 :]]
     ids = st.sampled_from(["a", "b", "c", "d", *FORGED_IDS])
-    known = entry.payload if isinstance(entry.payload, dict) else {}
+    payload = entry.payload if isinstance(entry.payload, dict) else {}
     other_status = CANCELLED if entry.status is RESOLVED else RESOLVED
     ways = {
         "drop": lambda: others,
@@ -218,7 +218,7 @@ def forged(draw, entries):
         "swap status": lambda: [*others, replace(entry, status=other_status)],
         "approve": lambda: [
             *others,
-            replace(entry, payload={**known, "approved": draw(st.sampled_from(TRUTHY))}),
+            replace(entry, payload={**payload, "approved": draw(st.sampled_from(TRUTHY))}),
         ],
         "change": lambda: [*others, replace(entry, payload=draw(changed(entry.payload)))],
         "reorder": lambda: draw(st.permutations(entries)),
@@ -235,8 +235,8 @@ def test_a_resume_is_accepted_or_refused_as_the_model_says(case):
     assert refusal_of(entries, questions) is expected
     if expected is None:
         fresh = check_array(entries=entries, interrupts=questions, now=NOW)
-        asked = [question.interrupt_id for question in questions if question.status is OPEN]
-        assert [entry.interrupt_id for entry in fresh] == asked
+        open_ids = [question.interrupt_id for question in questions if question.status is OPEN]
+        assert [entry.interrupt_id for entry in fresh] == open_ids
         assert all(entry in entries for entry in fresh)
 
 
@@ -349,12 +349,12 @@ def test_a_resume_is_planned_exactly_when_every_question_is_closed(questions):
 @pytest.fixture
 def ask_many(world, as_agent):
     """Start a run that ends with n questions; return it and its interrupts."""
-    wanted, numbers = {}, count()
+    expected, numbers = {}, count()
 
     async def play(run_input, ctx):
         interrupts = [
             agui.Interrupt(id=f"{run_input.thread_id}-{number}", reason="confirmation")
-            for number in range(0 if ctx.answers else wanted["n"])
+            for number in range(0 if ctx.answers else expected["n"])
         ]
         outcome = {"type": "interrupt", "interrupts": interrupts} if interrupts else None
         yield agui.RunFinishedEvent(
@@ -364,7 +364,7 @@ def ask_many(world, as_agent):
     agent = as_agent(play)
 
     def ask(n):
-        wanted["n"] = n
+        expected["n"] = n
         run = steps.start(world, "", agent=agent, thread_id=f"t{next(numbers)}")
         return run, steps.open_interrupts(run)
 
@@ -387,8 +387,8 @@ def test_run_resumes_when_the_last_interrupt_closes_in_any_order(ask_many, bob, 
             steps.call_off(interrupt, bob)
     if singly < len(order):
         assert not Run.objects.filter(resumes=run).exists()
-        rest = tuple(steps.entry(interrupt, True) for interrupt in order[singly:])
-        resume = steps.request(thread_id=run.thread.external_id, entries=rest)
+        remaining = tuple(steps.entry(interrupt, True) for interrupt in order[singly:])
+        resume = steps.request(thread_id=run.thread.external_id, entries=remaining)
         start_run(agent=ask_many.agent, request=resume, actor=bob)
 
     resumed = steps.resumed_run(run)

@@ -134,7 +134,7 @@ def test_digest_ignores_key_order_spaces_and_escapes(value):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (1, 1.0),
         (0, -0.0),
@@ -143,12 +143,12 @@ def test_digest_ignores_key_order_spaces_and_escapes(value):
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     ],
 )
-def test_two_spellings_of_one_value_are_one_text(one, other):
-    assert canonical_json(one) == canonical_json(other)
+def test_two_spellings_of_one_value_are_one_text(first, other):
+    assert canonical_json(first) == canonical_json(other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (1, True),
         (0, False),
@@ -166,9 +166,9 @@ def test_two_spellings_of_one_value_are_one_text(one, other):
         ("\u20ac", "\\u20ac"),
     ],
 )
-def test_two_values_that_look_alike_are_two_texts(one, other):
-    assert canonical_json(one) != canonical_json(other)
-    assert digest(canonical_json(one)) != digest(canonical_json(other))
+def test_two_values_that_look_alike_are_two_texts(first, other):
+    assert canonical_json(first) != canonical_json(other)
+    assert digest(canonical_json(first)) != digest(canonical_json(other))
 
 
 @generated(300)
@@ -222,12 +222,12 @@ def digest_of(view):
 @given(st.data())
 def test_the_view_digest_differs_for_any_change_of_what_is_shown(data):
     interrupt = data.draw(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
-    shown = {"interrupt": interrupt, "tool": "pay", "args": canonical_json(data.draw(values))}
-    field = data.draw(st.sampled_from(sorted(shown)))
-    other = {**shown, field: data.draw(st.none() | changed(shown[field]))}
+    view = {"interrupt": interrupt, "tool": "pay", "args": canonical_json(data.draw(values))}
+    field = data.draw(st.sampled_from(sorted(view)))
+    other = {**view, field: data.draw(st.none() | changed(view[field]))}
 
-    assert digest_of(other) != digest_of(shown)
-    assert digest_of({**shown, "interrupt": shuffled(interrupt)}) == digest_of(shown)
+    assert digest_of(other) != digest_of(view)
+    assert digest_of({**view, "interrupt": shuffled(interrupt)}) == digest_of(view)
 
 
 VIEWS = {

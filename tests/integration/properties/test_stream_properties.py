@@ -41,9 +41,9 @@ def assert_conversation_is_that_of_the_log(thread):
     conversation = Conversation()
     for event in decoded(thread.events):
         conversation.apply(event)
-    kept = conversation.to_json()
-    assert json.loads(thread.messages) == kept["messages"]
-    assert json.loads(thread.state or "null") == kept["state"]
+    stored = conversation.to_json()
+    assert json.loads(thread.messages) == stored["messages"]
+    assert json.loads(thread.state or "null") == stored["state"]
 
 
 def bodies(run):
@@ -92,15 +92,15 @@ def test_a_malformed_script_leaves_a_readable_log_and_a_usable_thread(stage, bob
 @generated(45)
 @given(script=well_formed() | malformed(), commit=st.integers(0, 20), before=st.booleans())
 def test_a_run_whose_worker_is_lost_ends_as_if_it_had_not_been(stage, bob, script, commit, before):
-    whole, commits = stage.count_commits(script)
+    uninterrupted, commits = stage.count_commits(script)
     run = stage.accept(script)
 
     stage.lose_worker(run, commit=commit % commits + 1, before=before)
     stage.find_lost_workers()
     again = stage.drive(run)
 
-    assert (again.status, again.error_code) == (whole.status, whole.error_code)
-    assert bodies(again) == bodies(whole)
+    assert (again.status, again.error_code) == (uninterrupted.status, uninterrupted.error_code)
+    assert bodies(again) == bodies(uninterrupted)
     assert_all_is_well(stage, again, bob)
 
 
@@ -109,7 +109,7 @@ def test_a_run_whose_worker_is_lost_ends_as_if_it_had_not_been(stage, bob, scrip
 def test_a_run_that_loses_two_workers_still_ends_as_it_would_have(
     stage, bob, script, first, second
 ):
-    whole, commits = stage.count_commits(script)
+    uninterrupted, commits = stage.count_commits(script)
     run = stage.accept(script)
 
     stage.lose_worker(run, commit=first % commits + 1, before=True)
@@ -119,6 +119,6 @@ def test_a_run_that_loses_two_workers_still_ends_as_it_would_have(
     stage.find_lost_workers()
     again = stage.drive(run)
 
-    assert (again.status, again.attempt) == (whole.status, 3)
-    assert bodies(again) == bodies(whole)
+    assert (again.status, again.attempt) == (uninterrupted.status, 3)
+    assert bodies(again) == bodies(uninterrupted)
     assert_all_is_well(stage, again, bob)

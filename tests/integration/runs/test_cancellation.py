@@ -132,7 +132,9 @@ def test_run_with_cancelled_and_approved_requests_cannot_be_cancelled(waiting, a
 
 
 def test_agui_client_cancels_again_what_the_page_has_cancelled(world, waiting, alice):
-    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    entries = tuple(
+        steps.entry(interrupt, cancelled=True) for interrupt in open_interrupts(waiting)
+    )
     cancel_run(run_id=waiting.pk, actor=alice)
     before = AuditEntry.objects.count()
 
@@ -144,7 +146,9 @@ def test_agui_client_cancels_again_what_the_page_has_cancelled(world, waiting, a
 
 def test_agui_client_repeats_the_cancellation_of_what_was_left_open(world, waiting, bob):
     approve(open_interrupts(waiting)[0], bob)
-    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    entries = tuple(
+        steps.entry(interrupt, cancelled=True) for interrupt in open_interrupts(waiting)
+    )
     first = resume(world, waiting, entries)
     before = AuditEntry.objects.count()
 
@@ -155,7 +159,9 @@ def test_agui_client_repeats_the_cancellation_of_what_was_left_open(world, waiti
 
 
 def test_agui_client_that_repeats_a_part_of_its_cancellation_is_refused(world, waiting):
-    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    entries = tuple(
+        steps.entry(interrupt, cancelled=True) for interrupt in open_interrupts(waiting)
+    )
     resume(world, waiting, entries)
 
     with pytest.raises(errors.AlreadyDecided):
@@ -237,7 +243,7 @@ def test_resumes_and_retries_keep_the_requester(world, alice, bob):
     failed = start(world, "rehearse:error")
     retried = engine.retry_run(failed.pk, bob).run
 
-    assert {one.requester_user_id for one in (run, resumed, failed, retried)} == {alice.user_id}
+    assert {run_.requester_user_id for run_ in (run, resumed, failed, retried)} == {alice.user_id}
     assert resumed.is_requested_by(alice)
     assert not resumed.is_requested_by(bob)
     assert not resumed.is_requested_by(replace(alice, user_id=None))

@@ -58,7 +58,7 @@ def finished(run_input, **outcome):
     )
 
 
-def said(*texts, message_id="m1"):
+def message_events(*texts, message_id="m1"):
     yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
     for text in texts:
         yield agui.TextMessageContentEvent(message_id=message_id, delta=text)
@@ -131,7 +131,7 @@ def test_a_run_that_is_rung_for_twice_runs_once(world):
 
 def test_an_agent_that_raises_fails_the_run_without_telling_why(world, as_agent):
     async def play(run_input, ctx):
-        for event in said("Let me see"):
+        for event in message_events("Let me see"):
             yield event
         raise RuntimeError("password is hunter2")
 
@@ -147,7 +147,7 @@ def test_an_agent_that_raises_fails_the_run_without_telling_why(world, as_agent)
 
 
 def no_end(run_input):
-    yield from said("and then")
+    yield from message_events("and then")
 
 
 def not_started(run_input):
@@ -244,7 +244,7 @@ def test_an_event_beyond_the_limit_ends_the_run(world, as_agent, monkeypatch):
     monkeypatch.setattr(event_pipeline, "MAX_EVENT_CHARACTERS", 1_000)
 
     async def play(run_input, ctx):
-        for event in said("x" * 2_000):
+        for event in message_events("x" * 2_000):
             yield event
         yield finished(run_input)
 
@@ -407,7 +407,7 @@ def test_no_transaction_is_open_while_an_agent_or_a_tool_runs(world, journal_age
 
 def test_a_worker_whose_run_was_cancelled_writes_nothing_more(world, as_agent, alice):
     async def play(run_input, ctx):
-        for event in said("too late"):
+        for event in message_events("too late"):
             yield event
         yield finished(run_input)
 
@@ -442,7 +442,7 @@ def test_a_stopping_worker_gives_its_run_back_and_the_next_one_ends_it(world, as
 
     async def play(run_input, ctx):
         attempts.append(1)
-        for event in said("one"):
+        for event in message_events("one"):
             yield event
         if len(attempts) == 1:
             engine.stopping.set()
@@ -553,7 +553,7 @@ def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypat
 
 def test_events_before_a_violation_are_in_log_and_conversation(world, as_agent):
     async def play(run_input, ctx):
-        for event in [*said("in order"), agui.TextMessageEndEvent(message_id="nowhere")]:
+        for event in [*message_events("in order"), agui.TextMessageEndEvent(message_id="nowhere")]:
             yield event
 
     run = start(world, "go", agent=as_agent(play))
@@ -570,7 +570,7 @@ def messages(run):
 def test_what_an_agent_passes_on_from_its_own_world_is_for_nobody_else(world, as_agent):
     async def play(run_input, ctx):
         yield agui.RawEvent(event={"secret": 1})
-        for event in said("hello"):
+        for event in message_events("hello"):
             yield event.model_copy(update={"raw_event": {"secret": 2}})
         yield finished(run_input)
 
@@ -655,7 +655,7 @@ def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatc
         agent=world.agent,
         request=request(
             thread_id=run.thread.external_id,
-            entries=tuple(steps.entry(one, APPROVE) for one in open_interrupts(run)),
+            entries=tuple(steps.entry(interrupt, APPROVE) for interrupt in open_interrupts(run)),
         ),
         actor=bob,
     )
@@ -717,7 +717,7 @@ def test_what_an_agent_does_to_its_input_changes_nothing_of_ours(world, as_agent
 
 def test_what_was_said_before_an_outcome_that_is_refused_is_in_the_log(world, as_agent):
     async def play(run_input, ctx):
-        for event in said("kept"):
+        for event in message_events("kept"):
             yield event
         yield asking(run_input, agui.Interrupt(id="i1", reason="signoff:ours"))
 

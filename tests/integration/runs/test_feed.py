@@ -33,14 +33,14 @@ class Log:
 
     async def read(self, thread_id, after):
         self.reads += 1
-        found = [row for row in self.rows if row.seq > after]
+        rows = [row for row in self.rows if row.seq > after]
         await self.gate.wait()
         if self.sees_late_rows:
-            found = [row for row in self.rows if row.seq > after]
+            rows = [row for row in self.rows if row.seq > after]
         if self.failing:
             raise ConnectionError
-        part = tails._first_chunk(found)
-        return part, len(part) < len(found)
+        part = tails._first_chunk(rows)
+        return part, len(part) < len(rows)
 
     def write(self, *seqs, padding=0):
         text = "x" * padding
@@ -61,15 +61,15 @@ def ring(rows, *, with_rows=True):
 
 @pytest.fixture
 async def log(monkeypatch):
-    kept = Log()
-    monkeypatch.setattr(tails, "_read", kept.read)
+    event_log = Log()
+    monkeypatch.setattr(tails, "_read", event_log.read)
 
     def latest_seqs(thread_ids):
-        return dict.fromkeys(thread_ids, kept.rows[-1].seq if kept.rows else 0)
+        return dict.fromkeys(thread_ids, event_log.rows[-1].seq if event_log.rows else 0)
 
     monkeypatch.setattr(hubs, "latest_seqs", latest_seqs)
     monkeypatch.setattr(Hub, "listen", lambda hub: None)
-    return kept
+    return event_log
 
 
 @pytest.fixture
@@ -255,20 +255,23 @@ async def test_event_larger_than_what_is_kept_is_delivered(log):
 
 def test_many_events_are_measured_before_they_are_read(world):
     run = start(world, "rehearse:parallel:20")
-    whole = list(Event.objects.filter(thread=run.thread).order_by("seq"))
-    assert len(whole) > 30
-    most = sum(len(event.body.encode()) for event in whole[:25])
+    all_events = list(Event.objects.filter(thread=run.thread).order_by("seq"))
+    assert len(all_events) > 30
+    most = sum(len(event.body.encode()) for event in all_events[:25])
 
-    found = read_events(thread_id=run.thread_id, after=0, limit=1_000, max_bytes=most)
+    events = read_events(thread_id=run.thread_id, after=0, limit=1_000, max_bytes=most)
 
-    assert ([row[0] for row in found.rows], found.is_cut) == ([row.seq for row in whole[:25]], True)
+    assert ([row[0] for row in events.rows], events.is_cut) == (
+        [row.seq for row in all_events[:25]],
+        True,
+    )
 
 
 @pytest.mark.parametrize("text", ["rehearse:echo", "rehearse:parallel:20"])
 def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world, text):
     run = start(world, text)
-    whole = list(Event.objects.filter(thread=run.thread).order_by("seq"))
-    most = len(whole[0].body.encode()) + 1  # the second one begins before
+    all_events = list(Event.objects.filter(thread=run.thread).order_by("seq"))
+    most = len(all_events[0].body.encode()) + 1  # the second one begins before
 
     def read(after, limit=100):
         return read_events(thread_id=run.thread_id, after=after, limit=limit, max_bytes=most)
@@ -280,7 +283,7 @@ def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world, t
     while rows := read(after).rows:
         seqs += [row[0] for row in rows]
         after = seqs[-1]
-    assert seqs == [event.seq for event in whole]
+    assert seqs == [event.seq for event in all_events]
     assert ([row[0] for row in read(seqs[-2]).rows], read(seqs[-2], limit=1).is_cut) == (
         seqs[-1:],
         False,

@@ -26,8 +26,8 @@ LAST = UUID("ffffffff-ffff-ffff-ffff-ffffffffffff")
 def rows(world, bob):
     """One run, comment and delivery, and the way to each of the lists."""
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    add_comment(interrupt_id=asked.pk, actor=bob, text="one")
+    (interrupt,) = open_interrupts(run)
+    add_comment(interrupt_id=interrupt.pk, actor=bob, text="one")
     hook, _ = add_webhook(
         team_id=world.team.pk,
         url="https://hooks.example.com/",
@@ -44,7 +44,7 @@ def rows(world, bob):
         ),
         "runs_of_agent": lambda: runs_for(bob, agent="rehearsal", after=LAST, limit=51),
         "runs_of_thread": lambda: runs_for(bob, thread=run.thread, after=LAST, limit=51),
-        "comments_in_order": lambda: comments_page(asked, after=UUID(int=0), limit=51),
+        "comments_in_order": lambda: comments_page(interrupt, after=UUID(int=0), limit=51),
         "deliveries_of_endpoint": lambda: deliveries_of(hook, after=message.message_id, limit=51),
     }
 
@@ -59,7 +59,7 @@ def rows(world, bob):
 def test_a_page_is_read_from_an_index_in_its_order(rows, index):
     with CaptureQueriesContext(connection) as queries:
         rows[index]()
-    plan = explain(next(one["sql"] for one in queries if "LIMIT 51" in one["sql"]))
+    plan = explain(next(query["sql"] for query in queries if "LIMIT 51" in query["sql"]))
 
     # With one row PostgreSQL takes this index or another one, all of them in the right order.
     assert index in plan or connection.vendor == "postgresql"

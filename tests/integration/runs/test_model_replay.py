@@ -16,20 +16,20 @@ from tests.integration.runs.test_tool_progress import die_behind, texts_of
 from tests.support import steps
 from tests.support.steps import open_interrupts, request, start
 
-made: list[str] = []
+tool_effects: list[str] = []
 
 
 @tool(effect="idempotent")
 def look_up(order: str) -> dict[str, float]:
     """Look an order up."""
-    made.append(order)
+    tool_effects.append(order)
     return {"paid": 58}
 
 
 @tool(effect="idempotent", approval="Refund {amount}?")
 def refund(amount: float) -> str:
     """Refund a customer."""
-    made.append(f"{amount:g}")
+    tool_effects.append(f"{amount:g}")
     return "refunded"
 
 
@@ -60,7 +60,7 @@ class Moody:
 
 @pytest.fixture(autouse=True)
 def nothing_made():
-    made.clear()
+    tool_effects.clear()
 
 
 def played_by(model):
@@ -74,9 +74,9 @@ def drive_again(run, later, *, seconds=60):
     return steps.reread(run)
 
 
-@pytest.mark.parametrize(("at", "asked"), [("start_tool_calls", 2), ("finish_run", 3)])
+@pytest.mark.parametrize(("at", "calls"), [("start_tool_calls", 2), ("finish_run", 3)])
 def test_a_model_is_not_asked_again_for_what_is_committed(
-    world, alice, as_agent, monkeypatch, later, at, asked
+    world, alice, as_agent, monkeypatch, later, at, calls
 ):
     wishes = [("look_up", '{"order": "7"}'), ("dance", "{}"), ("look_up", '{"sum": 1}')]
     model = Moody(["I look.", wishes], ["It was 58."], ["It was 58, as I said."])
@@ -88,7 +88,7 @@ def test_a_model_is_not_asked_again_for_what_is_committed(
     again = drive_again(killed, later)
 
     assert (again.status, again.attempt) == ("succeeded", 2)
-    assert len(model.heard) == asked
+    assert len(model.heard) == calls
     assert len(texts_of(again)) == 2
     assert texts_of(again)[0] == "1: I look."
     assert [result.get("error", result) for result in steps.results(again)] == [
@@ -130,9 +130,9 @@ def test_a_pause_is_reached_again_and_gone_on_from(world, alice, bob, as_agent, 
     agent = as_agent(played_by(model))
     accepted = start_run(agent=agent, request=request("Refund it."), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
-    asked = drive_again(killed, later)
-    steps.approve(open_interrupts(asked)[0], bob)
-    resume = Run.objects.get(resumes=asked)
+    model_calls = drive_again(killed, later)
+    steps.approve(open_interrupts(model_calls)[0], bob)
+    resume = Run.objects.get(resumes=model_calls)
     killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="finish_run")
 
     again = drive_again(killed, later, seconds=120)
@@ -140,7 +140,7 @@ def test_a_pause_is_reached_again_and_gone_on_from(world, alice, bob, as_agent, 
     assert again.status == "succeeded"
     assert steps.results(again) == ["refunded"]
     assert texts_of(again) == ["4: Done, as I said."]
-    assert made == ["5", "5"]
+    assert tool_effects == ["5", "5"]
 
 
 def test_retried_run_continues_after_the_stored_model_output(world, alice, as_agent):
@@ -148,11 +148,11 @@ def test_retried_run_continues_after_the_stored_model_output(world, alice, as_ag
         """The model's server is not there."""
 
     class Failing(Moody):
-        async def answer(self, **asked):
+        async def answer(self, **options):
             if len(self.heard) == 1 and not self.has_failed:
                 self.has_failed = True
                 raise Away
-            async for part in super().answer(**asked):
+            async for part in super().answer(**options):
                 yield part
 
     model = Failing([[("look_up", '{"order": "7"}')]], ["It was 58."])
@@ -163,5 +163,5 @@ def test_retried_run_continues_after_the_stored_model_output(world, alice, as_ag
     again = steps.drive(engine.retry_run(failed.pk, alice))
 
     assert again.status == "succeeded"
-    assert made == ["7"]
+    assert tool_effects == ["7"]
     assert len(model.heard) == 2

@@ -20,8 +20,8 @@ from tests.integration.runs.test_engine import (
     asking,
     assert_readable_by_the_official_client,
     finished,
+    message_events,
     proposed,
-    said,
 )
 from tests.support import steps
 from tests.support.steps import (
@@ -69,11 +69,11 @@ def test_a_living_worker_keeps_its_run(world, alice):
 
 
 async def says_two_things(run_input, ctx):
-    for event in said("one", " and two"):
+    for event in message_events("one", " and two"):
         yield event
     with contextlib.suppress(ToolRefused):  # what was said is committed before this is refused
         await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
-    for event in said("three", message_id="m2"):
+    for event in message_events("three", message_id="m2"):
         yield event
     yield finished(run_input)
 
@@ -83,7 +83,7 @@ def test_a_lost_run_goes_on_where_its_last_commit_was(
     world, as_agent, alice, monkeypatch, later, at
 ):
     agent = as_agent(says_two_things)
-    whole = start(world, "go", agent=agent)
+    uninterrupted = start(world, "go", agent=agent)
     accepted = start_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=at)
     assert killed.status == "running"
@@ -94,7 +94,7 @@ def test_a_lost_run_goes_on_where_its_last_commit_was(
 
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("succeeded", 2)
-    assert steps.event_types(again) == steps.event_types(whole)
+    assert steps.event_types(again) == steps.event_types(uninterrupted)
 
 
 def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
@@ -181,7 +181,7 @@ def test_a_person_can_stop_a_doubtful_run_that_has_said_something(
     world, as_agent, alice, bob, monkeypatch, later
 ):
     async def acts_once(run_input, ctx):
-        for event in [*said("one"), *proposed("t")]:
+        for event in [*message_events("one"), *proposed("t")]:
             yield event
         await ctx.journal.begin("t", args={"amount": 5}, effect=Effect.ONCE)
         await ctx.journal.settle("t", result="1")
@@ -243,7 +243,7 @@ def test_not_restartable_agent_fails_when_its_worker_is_lost(
     world, as_agent, alice, monkeypatch, later
 ):
     async def play(run_input, ctx):
-        for event in said("one"):
+        for event in message_events("one"):
             yield event
         yield finished(run_input)
 
@@ -267,7 +267,7 @@ def test_an_agent_that_says_something_else_the_second_time_is_not_trusted(
 
     async def play(run_input, ctx):
         attempts.append(1)
-        for event in said(f"attempt {len(attempts)}"):
+        for event in message_events(f"attempt {len(attempts)}"):
             yield event
         with contextlib.suppress(ToolRefused):  # what it said is committed before it is refused
             await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
@@ -287,7 +287,7 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
     world, as_agent, alice, monkeypatch, later
 ):
     async def play(run_input, ctx):
-        for event in said("boom"):
+        for event in message_events("boom"):
             yield event
         yield finished(run_input)
 
@@ -444,7 +444,7 @@ def test_an_agent_that_says_less_the_second_time_is_not_trusted(
 
     async def play(run_input, ctx):
         attempts.append(1)
-        for event in said("one") if len(attempts) == 1 else ():
+        for event in message_events("one") if len(attempts) == 1 else ():
             yield event
         with contextlib.suppress(ToolRefused):
             await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)

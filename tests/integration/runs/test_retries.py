@@ -18,8 +18,8 @@ from tests.integration.runs.test_engine import (
     asking,
     assert_readable_by_the_official_client,
     finished,
+    message_events,
     proposed,
-    said,
 )
 from tests.integration.runs.test_recovery import kill_while_driving, queued_resume
 from tests.support import steps
@@ -52,7 +52,7 @@ class Workshop:
 
     async def play(self, run_input, ctx):
         self.seen.append(
-            (ctx.run_key, [one.resume_entry.payload for one in ctx.answers], ctx.checkpoint)
+            (ctx.run_key, [answer.resume_entry.payload for answer in ctx.answers], ctx.checkpoint)
         )
         if not ctx.answers:
             for event in proposed():
@@ -60,7 +60,7 @@ class Workshop:
             ctx.save_checkpoint({"step": 1})
             yield asking(run_input, about())
             return
-        for event in said("Charging now.", message_id=f"{ctx.run_key}-m"):
+        for event in message_events("Charging now.", message_id=f"{ctx.run_key}-m"):
             yield event
         permit = await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.ONCE)
         if permit.result is None:
@@ -131,7 +131,7 @@ def test_a_failed_first_run_is_tried_again_with_the_same_input(world, as_agent, 
         inputs.append([message.content for message in run_input.messages])
         if len(inputs) == 1:
             raise Broken
-        for event in said("done"):
+        for event in message_events("done"):
             yield event
         yield finished(run_input)
 
@@ -267,14 +267,14 @@ def raising_once(called):
 def test_a_once_call_that_raised_is_asked_about_at_once(world, as_agent, bob):
     called = []
 
-    asked = start(world, "go", agent=as_agent(raising_once(called)))
+    run = start(world, "go", agent=as_agent(raising_once(called)))
 
-    (question,) = open_interrupts(asked)
-    assert (asked.status, question.reason) == ("interrupted", "signoff:outcome_unknown")
+    (question,) = open_interrupts(run)
+    assert (run.status, question.reason) == ("interrupted", "signoff:outcome_unknown")
     assert question.title == "The agent failed while pay was running. Did the call take effect?"
     steps.answer(question, bob, {"outcome": "happened", "result": "charged"})
-    assert (steps.resumed_run(asked).status, called) == ("succeeded", [1])
-    assert_readable_by_the_official_client(asked.thread_id)
+    assert (steps.resumed_run(run).status, called) == ("succeeded", [1])
+    assert_readable_by_the_official_client(run.thread_id)
 
 
 def test_a_once_call_that_raises_again_is_asked_about_again(world, as_agent, bob):
@@ -292,15 +292,15 @@ def test_a_once_call_that_raises_again_is_asked_about_again(world, as_agent, bob
 @pytest.mark.parametrize("outcome", [None, {"outcome": "stop"}])
 def test_who_stops_a_call_that_raised_stops_the_run(world, as_agent, bob, outcome):
     called = []
-    asked = start(world, "go", agent=as_agent(raising_once(called)))
-    (question,) = open_interrupts(asked)
+    run = start(world, "go", agent=as_agent(raising_once(called)))
+    (question,) = open_interrupts(run)
 
     if outcome is None:
         steps.call_off(question, bob)
     else:
         steps.answer(question, bob, outcome)
 
-    assert (steps.resumed_run(asked).status, called) == ("cancelled", [1])
+    assert (steps.resumed_run(run).status, called) == ("cancelled", [1])
 
 
 def test_a_once_call_of_an_agent_that_would_start_anew_is_no_question(world, as_agent):
@@ -424,7 +424,7 @@ def test_a_killed_worker_leaves_a_run_that_can_be_tried_again(
     world, as_agent, alice, monkeypatch, later
 ):
     async def play(run_input, ctx):
-        for event in said("one"):
+        for event in message_events("one"):
             yield event
         yield finished(run_input)
 

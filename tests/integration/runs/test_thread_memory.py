@@ -68,15 +68,15 @@ def test_a_run_that_fails_keeps_nothing(world, diarist):
     ids=["a set", "not a number", "too long"],
 )
 def test_what_cannot_be_kept_fails_the_run_and_leaves_what_there_was(world, as_agent, value):
-    found = []
+    checkpoints = []
 
     async def play(run_input, ctx):
-        found.append(ctx.memory)
-        ctx.save_memory("this" if len(found) == 1 else value)
+        checkpoints.append(ctx.memory)
+        ctx.save_memory("this" if len(checkpoints) == 1 else value)
         yield finished(run_input)
 
     agent = as_agent(play)
     runs = [start(world, "go", agent=agent, thread_id="t1") for _ in range(3)]
 
     assert [run.status for run in runs] == ["succeeded", "failed", "failed"]
-    assert found == [None, "this", "this"]
+    assert checkpoints == [None, "this", "this"]

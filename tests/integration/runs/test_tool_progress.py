@@ -75,8 +75,8 @@ def test_what_a_tool_says_comes_before_its_result(world, as_agent):
         "I open the store.",
         "I close the store.",
     ]
-    told = [e["content"] for e in events[:result] if e["type"] == "ACTIVITY_SNAPSHOT"]
-    assert told == [
+    contents = [e["content"] for e in events[:result] if e["type"] == "ACTIVITY_SNAPSHOT"]
+    assert contents == [
         {"label": "Packing", "done": 1, "total": 2},
         {"label": "Packing", "done": 2, "total": 2},
     ]
@@ -149,8 +149,8 @@ def test_a_tool_may_count_as_fast_as_it_likes(world, as_agent, monkeypatch):
     monkeypatch.setattr(event_pipeline, "MAX_EVENTS", 200)
     run = start(world, "5000", agent=as_agent(counting.run))
 
-    told = [event["content"] for event in steps.events(run.thread_id) if "content" in event]
-    progress = [one for one in told if isinstance(one, dict)]
+    contents = [event["content"] for event in steps.events(run.thread_id) if "content" in event]
+    progress = [content for content in contents if isinstance(content, dict)]
     assert run.status == "succeeded"
     assert progress[0] == {"label": "Counting", "done": 1, "total": 5000}
     assert progress[-2] == {"label": "Counting", "done": 5000, "total": 5000}

@@ -20,13 +20,13 @@ from tests.support.steps import (
     start,
 )
 
-made: list[str] = []
+tool_effects: list[str] = []
 
 
 @tool(effect="idempotent", approval="Ship {item}?")
 def ship(item: str) -> str:
     """Ship an item."""
-    made.append(item)
+    tool_effects.append(item)
     return f"shipped {item}"
 
 
@@ -41,7 +41,7 @@ async def two_parcels(ctx: WorkflowContext) -> None:
 
 @pytest.fixture
 def shipping(world, as_agent):
-    made.clear()
+    tool_effects.clear()
     return start(world, "go", agent=as_agent(two_parcels.run))
 
 
@@ -54,7 +54,7 @@ def test_a_workflow_goes_on_behind_each_pause(shipping, bob):
     last = resumed_run(second_run)
 
     assert (second_run.status, last.status) == ("interrupted", "succeeded")
-    assert made == ["lamp", "stool"]
+    assert tool_effects == ["lamp", "stool"]
     texts = [
         event["delta"]
         for event in steps.events(shipping.thread_id)
@@ -84,11 +84,11 @@ def test_workflow_with_a_lost_worker_continues_at_its_last_commit(
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("interrupted", 2)
     assert steps.event_types(again).count("TOOL_CALL_RESULT") == 1
-    assert [one.title for one in open_interrupts(again)] == ["Ship chair?"]
+    assert [interrupt.title for interrupt in open_interrupts(again)] == ["Ship chair?"]
 
 
 @pytest.mark.parametrize(
-    ("wrote", "heard"),
+    ("wrote", "operator_note"),
     [
         ("transfer 7, on paper", "transfer 7, on paper"),
         ('"transfer 7"', "transfer 7"),
@@ -97,12 +97,12 @@ def test_workflow_with_a_lost_worker_continues_at_its_last_commit(
     ],
 )
 def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
-    world, as_agent, alice, bob, monkeypatch, later, wrote, heard
+    world, as_agent, alice, bob, monkeypatch, later, wrote, operator_note
 ):
     @tool(effect="once")
     def transfer(amount: int) -> str:
         """Transfer an amount."""
-        made.append("transfer")
+        tool_effects.append("transfer")
         return "transferred"
 
     @workflow()
@@ -111,7 +111,7 @@ def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
         outcome = await ctx.call(transfer, amount=5)
         await ctx.emit_text(f"<{outcome.status}: {outcome.value}>")
 
-    made.clear()
+    tool_effects.clear()
     accepted = start_run(agent=as_agent(bank.run), request=steps.request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
@@ -121,9 +121,9 @@ def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
 
     resumed = steps.resumed_run(killed)
 
-    (said,) = resumed.events.filter(type="TEXT_MESSAGE_CONTENT")
-    assert json.loads(said.body)["delta"] == f"<done: {heard}>"
-    assert made == ["transfer"]
+    (event,) = resumed.events.filter(type="TEXT_MESSAGE_CONTENT")
+    assert json.loads(event.body)["delta"] == f"<done: {operator_note}>"
+    assert tool_effects == ["transfer"]
 
 
 def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
@@ -134,7 +134,7 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
     @tool(effect="once")
     def send(to: str) -> str:
         """Send something."""
-        made.append(to)
+        tool_effects.append(to)
         return "sent"
 
     @workflow()
@@ -143,7 +143,7 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
         await ctx.call(send, to=ctx.message)
         await ctx.call(send, to=ctx.input)
 
-    made.clear()
+    tool_effects.clear()
     body = run_input("ann", forwardedProps={"input": "bea"})
     agent = as_agent(sender.run)
     accepted = start_run(agent=agent, request=run_request(body), actor=robot)
@@ -160,13 +160,13 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
     resumed = steps.drive(start_run(agent=agent, request=run_request(forged), actor=robot))
 
     assert resumed.status == "succeeded"
-    assert made == ["ann", "bea"]
+    assert tool_effects == ["ann", "bea"]
 
 
 @tool(effect="idempotent")
 def note(text: str) -> None:
     """Note a text."""
-    made.append(text)
+    tool_effects.append(text)
 
 
 @workflow()
@@ -182,7 +182,7 @@ async def counter(ctx: WorkflowContext) -> None:
 def test_a_lost_workflow_finds_the_state_as_it_was_at_each_step(
     world, bob, as_agent, monkeypatch, later
 ):
-    made.clear()
+    tool_effects.clear()
     accepted = start_run(agent=as_agent(counter.run), request=request("go"), actor=bob)
 
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
@@ -192,14 +192,14 @@ def test_a_lost_workflow_finds_the_state_as_it_was_at_each_step(
 
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("succeeded", 2)
-    assert set(made) == {"['first', 'second']", "['first', 'second', 'third']"}
+    assert set(tool_effects) == {"['first', 'second']", "['first', 'second', 'third']"}
     assert json.loads(again.thread.state) == {"first": 1, "second": 2, "third": 3}
 
 
 @tool(effect="once")
 def pay(amount: int) -> str:
     """Pay an amount."""
-    made.append(str(amount))
+    tool_effects.append(str(amount))
     return "paid"
 
 
@@ -215,7 +215,7 @@ async def treasurer(ctx: WorkflowContext) -> None:
 def test_a_workflow_in_doubt_goes_on_with_the_state_that_it_had(
     world, bob, as_agent, monkeypatch, later
 ):
-    made.clear()
+    tool_effects.clear()
     accepted = start_run(agent=as_agent(treasurer.run), request=request("go"), actor=bob)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
@@ -225,5 +225,5 @@ def test_a_workflow_in_doubt_goes_on_with_the_state_that_it_had(
     steps.answer(doubt, bob, {"outcome": "happened", "result": "on paper"})
 
     last = resumed_run(killed)
-    assert (last.status, made) == ("succeeded", ["7"])
+    assert (last.status, tool_effects) == ("succeeded", ["7"])
     assert json.loads(last.thread.state) == {"first": 1, "second": 2, "third": "on paper"}

@@ -62,9 +62,9 @@ def an_approved_run(world, bob):
 
 def in_thread(received, thread_id):
     """The types of a thread's messages, each as it first arrived."""
-    first = {one.id: one for one in reversed(received)}
-    arrived = [one for one in received if first[one.id] is one]
-    return [one.type for one in arrived if one.data["thread"]["id"] == str(thread_id)]
+    first = {message.id: message for message in reversed(received)}
+    arrived = [message for message in received if first[message.id] is message]
+    return [message.type for message in arrived if message.data["thread"]["id"] == str(thread_id)]
 
 
 # -- a receiver that is down, slow, redirects, answers 500, then recovers -------------------------
@@ -104,13 +104,14 @@ def test_recovered_receiver_gets_every_message_in_order(
     sweeper.sweep()
 
     assert not Delivery.objects.exclude(status="delivered").exists()
-    taken = [one for one in receiver.received if one.was_taken]
-    assert {one.id for one in taken} == {
-        f"msg_{one.hex}" for one in Delivery.objects.values_list("message_id", flat=True)
+    accepted = [message for message in receiver.received if message.was_taken]
+    assert {message.id for message in accepted} == {
+        f"msg_{message_id.hex}"
+        for message_id in Delivery.objects.values_list("message_id", flat=True)
     }
     for thread in threads:
-        assert in_thread(taken, thread) == APPROVED_RUN
-    assert all(one.is_signed for one in receiver.received)
+        assert in_thread(accepted, thread) == APPROVED_RUN
+    assert all(message.is_signed for message in receiver.received)
     assert aside.received == []
     aside.stop()
 
@@ -128,7 +129,7 @@ def test_a_message_that_came_twice_is_known_by_its_id(
 
     first, second = receiver.received
     assert (first.id, first.body) == (second.id, second.body)
-    assert all(one.is_signed for one in receiver.received)
+    assert all(message.is_signed for message in receiver.received)
 
 
 def test_the_log_forgets_what_has_arrived_but_nothing_that_waits(
@@ -150,7 +151,7 @@ def test_the_log_forgets_what_has_arrived_but_nothing_that_waits(
 
     assert set(Delivery.objects.values_list("pk", flat=True)) == waiting
     assert set(DeliveryAttempt.objects.values_list("delivery", flat=True)) == waiting
-    assert not [one for one in caplog.records if "sweep failed" in one.getMessage()]
+    assert not [record for record in caplog.records if "sweep failed" in record.getMessage()]
 
 
 def test_what_was_given_up_late_stays_in_the_log_for_as_long(world, receiver, endpoint, later):
@@ -279,8 +280,8 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
 
 
 def problems():
-    found = DeliveryAttempt.objects.order_by("pk").values_list("problem", "status_code")
-    return [problem_message(*one) for one in found if one[0]]
+    failures = DeliveryAttempt.objects.order_by("pk").values_list("problem", "status_code")
+    return [problem_message(*failure) for failure in failures if failure[0]]
 
 
 # -- order, and who waits for whom ----------------------------------------------------------------
@@ -294,14 +295,14 @@ def test_a_failure_delays_its_own_thread_only(world, bob, receiver, endpoint, la
 
     other = an_approved_run(world, bob)
     sweeper.sweep()
-    taken = [one for one in receiver.received if one.was_taken]
-    assert in_thread(taken, other) == APPROVED_RUN
-    assert in_thread(taken, delayed) == []
+    accepted = [message for message in receiver.received if message.was_taken]
+    assert in_thread(accepted, other) == APPROVED_RUN
+    assert in_thread(accepted, delayed) == []
 
     later(minutes=1)
     sweeper.sweep()
-    taken = [one for one in receiver.received if one.was_taken]
-    assert in_thread(taken, delayed) == APPROVED_RUN
+    accepted = [message for message in receiver.received if message.was_taken]
+    assert in_thread(accepted, delayed) == APPROVED_RUN
 
 
 def test_a_message_on_its_way_keeps_back_those_after_it(world, bob, endpoint):
@@ -315,12 +316,12 @@ def test_a_message_on_its_way_keeps_back_those_after_it(world, bob, endpoint):
 def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, endpoint, later):
     for _ in range(6):
         start(world, "rehearse:echo")
-    taken = [deliveries.claim_delivery(endpoint_id=endpoint.pk) for _ in range(6)]
-    assert sum(one is not None for one in taken) == deliveries.MAX_CONCURRENT
+    claimed = [deliveries.claim_delivery(endpoint_id=endpoint.pk) for _ in range(6)]
+    assert sum(delivery is not None for delivery in claimed) == deliveries.MAX_CONCURRENT
 
-    for one in taken[: deliveries.MAX_CONCURRENT]:
+    for delivery in claimed[: deliveries.MAX_CONCURRENT]:
         deliveries.record_attempt(
-            delivery=one, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
+            delivery=delivery, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
         )
 
     assert deliveries.claim_delivery(endpoint_id=endpoint.pk) is not None
@@ -407,21 +408,21 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
     start(world, "rehearse:echo")
     (row,) = Delivery.objects.all()
     for tries, pause in enumerate(RETRY_DELAYS, start=1):
-        taken = deliveries.claim_delivery(endpoint_id=endpoint.pk)
+        delivery = deliveries.claim_delivery(endpoint_id=endpoint.pk)
         deliveries.record_attempt(
-            delivery=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+            delivery=delivery, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
         )
         _somebody_else_is_served(endpoint)
         row.refresh_from_db()
-        made = row.attempts.last().at
-        assert pause <= row.next_try_at - made <= pause * 1.11
+        attempted_at = row.attempts.last().at
+        assert pause <= row.next_try_at - attempted_at <= pause * 1.11
         assert (row.status, row.failed_attempts) == ("pending", tries)
         later(seconds=(row.next_try_at - row.created_at).total_seconds() + 1)
 
-    taken = deliveries.claim_delivery(endpoint_id=endpoint.pk)
+    delivery = deliveries.claim_delivery(endpoint_id=endpoint.pk)
     assert (
         deliveries.record_attempt(
-            delivery=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+            delivery=delivery, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
         )
         == "failed"
     )
@@ -456,9 +457,9 @@ def test_an_endpoint_at_which_nothing_arrives_for_a_day_is_left_alone(
 
     change_webhook(endpoint_id=endpoint.pk, enabled=True, actor=SEED)
     sweeper.sweep()
-    taken = [one for one in receiver.received if one.was_taken]
-    assert in_thread(taken, thread) == APPROVED_RUN
-    assert in_thread(taken, while_away) == ["run.finished"]
+    accepted = [message for message in receiver.received if message.was_taken]
+    assert in_thread(accepted, thread) == APPROVED_RUN
+    assert in_thread(accepted, while_away) == ["run.finished"]
 
 
 def test_a_receiver_that_says_gone_is_sent_nothing_more(world, receiver, endpoint):
@@ -481,25 +482,27 @@ def test_while_a_secret_is_rotated_both_sign(world, receiver, endpoint, later):
 
     start(world, "rehearse:echo")
     sweeper.sweep()
-    (one,) = receiver.received
-    assert one.headers["webhook-signature"].count("v1,") == 2
-    assert is_signed(receiver.secret, one.body, one.headers)
-    assert is_signed(former, one.body, one.headers)
+    (message,) = receiver.received
+    assert message.headers["webhook-signature"].count("v1,") == 2
+    assert is_signed(receiver.secret, message.body, message.headers)
+    assert is_signed(former, message.body, message.headers)
 
     later(hours=24, seconds=1)
     start(world, "rehearse:echo")
     sweeper.sweep()
-    one = receiver.received[-1]
-    assert is_signed(receiver.secret, one.body, one.headers)
-    assert not is_signed(former, one.body, one.headers)
+    message = receiver.received[-1]
+    assert is_signed(receiver.secret, message.body, message.headers)
+    assert not is_signed(former, message.body, message.headers)
 
 
 def test_a_changed_body_is_not_signed(world, receiver, endpoint):
     start(world, "rehearse:echo")
     sweeper.sweep()
-    (one,) = receiver.received
+    (message,) = receiver.received
 
-    assert not is_signed(receiver.secret, one.body.replace("succeeded", "failed"), one.headers)
+    assert not is_signed(
+        receiver.secret, message.body.replace("succeeded", "failed"), message.headers
+    )
 
 
 def test_undecryptable_webhook_secret_fails_with_instructions(world, receiver, endpoint, settings):

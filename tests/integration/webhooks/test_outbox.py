@@ -28,7 +28,7 @@ from tests.support.steps import (
 )
 
 EVERYTHING = [kind.value for kind in EventType]
-ASKED = ["run.interrupted", "interrupt.opened"]
+INTERRUPT_EVENTS = ["run.interrupted", "interrupt.opened"]
 
 
 def listen(world, *types):
@@ -46,7 +46,7 @@ def endpoint(world):
     return listen(world)
 
 
-def told():
+def event_types():
     return list(Delivery.objects.order_by("pk").values_list("type", flat=True))
 
 
@@ -59,13 +59,13 @@ def last():
 
 def test_a_run_that_asks_and_goes_on_is_told_in_order(world, endpoint, bob):
     run = start(world, "rehearse:tool_call")
-    assert told() == ASKED
+    assert event_types() == INTERRUPT_EVENTS
     (interrupt,) = open_interrupts(run)
 
     approve(interrupt, bob)
     steps.resumed_run(run)
 
-    assert told() == [*ASKED, "interrupt.decided", "run.finished"]
+    assert event_types() == [*INTERRUPT_EVENTS, "interrupt.decided", "run.finished"]
 
 
 def test_the_shape_of_what_is_told(world, endpoint, bob, settings):
@@ -128,7 +128,7 @@ def test_a_run_that_is_cancelled_is_told_once(world, endpoint, alice):
     cancel_run(run_id=accepted.run.pk, actor=alice)
     cancel_run(run_id=accepted.run.pk, actor=alice)
 
-    assert told() == ["run.finished"]
+    assert event_types() == ["run.finished"]
     assert last()["data"]["run"]["status"] == "cancelled"
 
 
@@ -144,7 +144,7 @@ def test_a_run_that_cannot_be_read_is_told(world, endpoint, alice):
     type(accepted.run).objects.update(input="no JSON")
     steps.drive(accepted)
 
-    assert told() == ["run.finished"]
+    assert event_types() == ["run.finished"]
 
 
 def test_a_doubt_about_a_lost_worker_is_told(world, endpoint, bob, monkeypatch, later):
@@ -156,7 +156,7 @@ def test_a_doubt_about_a_lost_worker_is_told(world, endpoint, bob, monkeypatch, 
     sweeper.sweep()
 
     assert steps.reread(killed).status == "interrupted"
-    assert told() == ASKED
+    assert event_types() == INTERRUPT_EVENTS
     assert last()["data"]["interrupt"]["reason"] == "signoff:outcome_unknown"
 
 
@@ -165,7 +165,7 @@ def test_an_answer_taken_back_is_told_as_a_question_that_is_open_again(world, en
     deny(first, bob)
     withdraw_decision(interrupt_id=first.pk, actor=bob)
 
-    assert told()[-2:] == ["interrupt.decided", "interrupt.opened"]
+    assert event_types()[-2:] == ["interrupt.decided", "interrupt.opened"]
     data = last()["data"]
     assert (data["reopened"], data["interrupt"]["status"]) == (True, "open")
     opened = Delivery.objects.filter(type="interrupt.opened").first()
@@ -180,15 +180,15 @@ def test_what_nobody_answers_is_told_before_and_when_it_expires(world, endpoint,
 
     later(seconds=left - notice - 5)
     sweeper.handle_due_times()
-    assert told() == ASKED
+    assert event_types() == INTERRUPT_EVENTS
     later(seconds=left - notice + 5)
     sweeper.handle_due_times()
     sweeper.handle_due_times()
-    assert told() == [*ASKED, "interrupt.expiring"]
+    assert event_types() == [*INTERRUPT_EVENTS, "interrupt.expiring"]
     later(seconds=left + 5)
     sweeper.handle_due_times()
 
-    assert told() == [*ASKED, "interrupt.expiring", "interrupt.expired"]
+    assert event_types() == [*INTERRUPT_EVENTS, "interrupt.expiring", "interrupt.expired"]
     decision = last()["data"]["decision"]
     assert (decision["by"], decision["kind"]) == ("system:expiry", "system")
 
@@ -199,7 +199,7 @@ def test_nobody_is_warned_of_what_is_answered(world, endpoint, bob, later):
     later(seconds=(interrupt.expires_at - interrupt.created_at).total_seconds() - 5)
     sweeper.handle_due_times()
 
-    assert "interrupt.expiring" not in told()
+    assert "interrupt.expiring" not in event_types()
 
 
 def test_a_warning_that_is_asked_for_again_or_too_late_is_not_given(world, endpoint, later):
@@ -246,7 +246,7 @@ def test_no_message_is_left_of_a_decision_that_was_not_stored(world, endpoint, b
         approve(interrupt, bob)
 
     assert steps.reread(interrupt).status == "open"
-    assert told() == ASKED
+    assert event_types() == INTERRUPT_EVENTS
 
 
 def test_a_decision_that_is_replayed_is_told_once(world, endpoint, bob):
@@ -254,7 +254,7 @@ def test_a_decision_that_is_replayed_is_told_once(world, endpoint, bob):
     approve(interrupt, bob)
     approve(interrupt, bob)
 
-    assert told().count("interrupt.decided") == 1
+    assert event_types().count("interrupt.decided") == 1
 
 
 # -- who is told what -----------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_an_endpoint_is_told_what_it_asked_for(world, bob):
     approve(open_interrupts(run)[0], bob)
     steps.resumed_run(run)
 
-    assert told() == ["run.finished"]
+    assert event_types() == ["run.finished"]
 
 
 def test_another_team_is_told_nothing(world):
@@ -279,7 +279,7 @@ def test_another_team_is_told_nothing(world):
     )
     start(world, "rehearse:tool_call")
 
-    assert told() == []
+    assert event_types() == []
 
 
 def test_disabled_webhook_catches_up_and_removed_webhook_gets_nothing(world):

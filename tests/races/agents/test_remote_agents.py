@@ -36,7 +36,7 @@ def add(world, number, **more):
 
 @pytest.mark.parametrize("number", range(rounds(short=5, long=100)))
 def test_an_agent_that_several_add_at_once_is_added_once(committed_world, number):
-    outcomes = at_once([partial(add, committed_world, one) for one in range(4)])
+    outcomes = at_once([partial(add, committed_world, number) for number in range(4)])
 
     assert sorted(outcomes) == [False, False, False, True]
     assert Endpoint.objects.count() == 1
@@ -44,12 +44,12 @@ def test_an_agent_that_several_add_at_once_is_added_once(committed_world, number
 
 @pytest.mark.parametrize("number", range(rounds(short=5, long=100)))
 def test_of_several_who_add_a_new_agent_one_does(committed_world, number):
-    adding = [partial(add, committed_world, one, must_be_new=True) for one in range(4)]
+    adding = [partial(add, committed_world, number, must_be_new=True) for number in range(4)]
 
     outcomes = at_once(adding)
 
     assert outcomes.count(True) == 1
-    assert [type(one) for one in outcomes if one is not True] == [AddressTaken] * 3
+    assert [type(outcome) for outcome in outcomes if outcome is not True] == [AddressTaken] * 3
 
 
 @pytest.mark.parametrize("number", range(rounds(short=5, long=100)))
@@ -57,10 +57,12 @@ def test_of_several_who_change_what_they_have_seen_one_does(committed_world, num
     add(committed_world, 0)
     seen = Endpoint.objects.get().changed_at
 
-    outcomes = at_once([partial(add, committed_world, one, seen_at=seen) for one in range(1, 5)])
+    outcomes = at_once(
+        [partial(add, committed_world, number, seen_at=seen) for number in range(1, 5)]
+    )
 
     assert outcomes.count(False) == 1
-    assert [type(one) for one in outcomes if one is not False] == [AgentChanged] * 3
+    assert [type(outcome) for outcome in outcomes if outcome is not False] == [AgentChanged] * 3
 
 
 # -- an agent that moves while a reviewer decides --------------------------------------------------

@@ -33,10 +33,10 @@ def execute(statement):
 def test_it_runs_decides_seals_erases_and_verifies(
     as_the_application, committed_world, settings, tmp_path
 ):
-    kept = keep_in(settings, tmp_path)
+    auditor = keep_in(settings, tmp_path)
     write_log(committed_world)
 
-    assert (verify(kept)["verdict"], verify(kept)["findings"]) == ("intact", [])
+    assert (verify(auditor)["verdict"], verify(auditor)["findings"]) == ("intact", [])
     assert not append_only_triggers.may_change_history(connection)
 
 
@@ -110,7 +110,7 @@ def test_a_function_that_looks_elsewhere_is_told_of(committed_world):
 def test_the_owner_is_warned(committed_world):
     from inbox.apps import check_role
 
-    assert [one.id for one in check_role(databases=["default"])] == ["signoff.W001"]
+    assert [warning.id for warning in check_role(databases=["default"])] == ["signoff.W001"]
 
 
 #: What somebody with the application's role writes by hand, and where `audit_verify` finds it.

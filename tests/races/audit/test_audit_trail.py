@@ -24,9 +24,8 @@ from tests.support.races.concurrently import at_once, failures
 
 
 @pytest.fixture
-def asked(committed_world):
-    (interrupt,) = steps.open_interrupts(steps.start(committed_world, "rehearse:tool_call"))
-    return interrupt
+def interrupt(committed_world):
+    return steps.open_interrupts(steps.start(committed_world, "rehearse:tool_call"))[0]
 
 
 def chain_of(thread):
@@ -36,12 +35,12 @@ def chain_of(thread):
 
 
 def test_refused_answers_are_counted_and_written_down_once_per_person(
-    committed_world, race_bob, erin, asked
+    committed_world, race_bob, erin, interrupt
 ):
     def wrong(actor):
         return partial(
             decide,
-            interrupt_id=asked.pk,
+            interrupt_id=interrupt.pk,
             status=EntryStatus.RESOLVED,
             actor=actor,
             view_digest="0" * 64,
@@ -51,19 +50,19 @@ def test_refused_answers_are_counted_and_written_down_once_per_person(
 
     outcomes = at_once([wrong(race_bob), wrong(erin)] * 4)
 
-    assert {type(one) for one in failures(outcomes)} == {ViewChanged}
+    assert {type(failure) for failure in failures(outcomes)} == {ViewChanged}
     assert AuditEntry.objects.filter(action="interrupt.refused").count() == 2
     assert list(RejectionCount.objects.values_list("count", flat=True)) == [4, 4]
-    numbers = chain_of(asked.thread)
+    numbers = chain_of(interrupt.thread)
     assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_a_view_is_written_down_once_in_however_many_tabs_it_is_opened(
-    committed_world, race_bob, erin, asked
+    committed_world, race_bob, erin, interrupt
 ):
     def look(actor):
         return partial(
-            record_view, interrupt_id=asked.pk, view_digest=asked.view_digest, actor=actor
+            record_view, interrupt_id=interrupt.pk, view_digest=interrupt.view_digest, actor=actor
         )
 
     outcomes = at_once([look(race_bob), look(erin)] * 4)
@@ -72,15 +71,19 @@ def test_a_view_is_written_down_once_in_however_many_tabs_it_is_opened(
     assert AuditEntry.objects.filter(action="interrupt.viewed").count() == 2
 
 
-def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world, race_bob, asked):
+def test_rejected_resumes_are_all_counted_and_written_down_once(
+    committed_world, race_bob, interrupt
+):
     resume = steps.request(
-        "", thread_id=asked.thread.external_id, entries=[steps.entry(asked, {"approved": "yes"})]
+        "",
+        thread_id=interrupt.thread.external_id,
+        entries=[steps.entry(interrupt, {"approved": "yes"})],
     )
     send = partial(start_run, agent=committed_world.agent, request=resume, actor=race_bob)
 
     outcomes = at_once([send] * 8)
 
-    assert all(isinstance(one, ContractError) for one in failures(outcomes))
+    assert all(isinstance(failure, ContractError) for failure in failures(outcomes))
     assert len(failures(outcomes)) == 8
     assert AuditEntry.objects.filter(action="resume.rejected").count() == 1
     assert RejectionCount.objects.get().count == 8
@@ -89,7 +92,7 @@ def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world,
 def test_concurrent_entries_in_several_teams_do_not_deadlock(
     committed_world, race_bob, erin, settings, tmp_path
 ):
-    kept = keep_in(settings, tmp_path)
+    auditor = keep_in(settings, tmp_path)
     for number in range(4):
         team = ensure_team(slug=f"more-{number}", name="More", actor=SEED)
         for actor in (race_bob, erin):
@@ -109,14 +112,14 @@ def test_concurrent_entries_in_several_teams_do_not_deadlock(
     from inbox import transparency_log
 
     transparency_log.append_and_sign()
-    assert verify(kept)["verdict"] == "intact"
+    assert verify(auditor)["verdict"] == "intact"
     assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
 
 
 def test_concurrent_entries_without_a_team_get_distinct_positions(committed_world):
     people = [User.objects.create_user(f"person-{number}") for number in range(8)]
 
-    outcomes = at_once([partial(record_sign_in, actor=actor_of_user(one)) for one in people])
+    outcomes = at_once([partial(record_sign_in, actor=actor_of_user(person)) for person in people])
 
     assert failures(outcomes) == []
     numbers = AuditEntry.objects.filter(chain=SYSTEM_CHAIN).order_by("seq")

@@ -72,9 +72,9 @@ def test_of_two_people_who_claim_at_once_one_is_told_of_the_other(committed_worl
         outcomes = at_once([claim(interrupt, race_bob), claim(interrupt, erin)])
 
         (late,) = failures(outcomes)
-        (taken,) = [outcome for outcome in outcomes if isinstance(outcome, Claim)]
+        (granted,) = [outcome for outcome in outcomes if isinstance(outcome, Claim)]
         assert isinstance(late, Claimed)
-        assert late.detail["by"] == ("Bob" if taken.user_id == race_bob.user_id else "Erin")
+        assert late.detail["by"] == ("Bob" if granted.user_id == race_bob.user_id else "Erin")
         entries = interrupt.audit.order_by("seq").values_list("action", flat=True)
         assert list(entries) == ["interrupt.opened", "interrupt.claimed", "interrupt.refused"]
 
@@ -213,8 +213,8 @@ def test_withdrawal_racing_expiry_leaves_answered_or_expired_interrupt(committed
         withdrawn = isinstance(outcomes[0], Decision)
         assert withdrawn or isinstance(outcomes[0], InterruptExpired)
         assert not isinstance(outcomes[1], BaseException)
-        standing = Decision.objects.get(interrupt=interrupt, withdrawn_at=None)
-        assert (standing.actor_label, steps.reread(interrupt).status) == (
+        decision = Decision.objects.get(interrupt=interrupt, withdrawn_at=None)
+        assert (decision.actor_label, steps.reread(interrupt).status) == (
             ("system:expiry", "expired") if withdrawn else ("Bob", "resolved")
         )
 

@@ -24,10 +24,10 @@ def test_of_superusers_who_switch_each_other_off_one_stays(committed_world, numb
 
     left = User.objects.filter(is_superuser=True, is_active=True).count()
     assert left >= 1
-    assert {type(one) for one in failures(outcomes)} <= {
+    assert {type(failure) for failure in failures(outcomes)} <= {
         accounts.errors.Forbidden,
         accounts.errors.LastAdmin,
     }
     # They belong to no team: all of their entries are one chain, without gaps.
     entries = AuditEntry.objects.filter(action="person.deactivated").order_by("seq")
-    assert [one.seq for one in entries] == list(range(1, 4 - left))
+    assert [entry.seq for entry in entries] == list(range(1, 4 - left))

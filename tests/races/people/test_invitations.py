@@ -49,7 +49,7 @@ def joined(world):
 def test_of_two_with_one_link_one_joins(committed_world, number):
     outcomes = at_once(by_one_link(committed_world))
 
-    assert [type(one) for one in failures(outcomes)] == [InvitationEnded]
+    assert [type(failure) for failure in failures(outcomes)] == [InvitationEnded]
     assert joined(committed_world) == 1
 
 
@@ -99,7 +99,7 @@ def test_of_two_new_people_with_one_name_one_gets_it(committed_world, number):
         [partial(join_with_new_account, token=token, username="nora", **NORA) for token in tokens]
     )
 
-    assert [one.code for one in failures(outcomes)] == ["USERNAME_TAKEN"]
+    assert [failure.code for failure in failures(outcomes)] == ["USERNAME_TAKEN"]
 
 
 def two_for_the_last_place(world):
@@ -136,16 +136,16 @@ def test_without_the_lock_both_find_room(
 class Looking(BaseEmailBackend):
     """Notes whether a transaction is open while a mail is sent, and whether the row is there."""
 
-    found: list[tuple[bool, int]] = []
+    observations: list[tuple[bool, int]] = []
 
     def send_messages(self, messages):
-        self.found.append((connection.in_atomic_block, Invitation.objects.count()))
+        self.observations.append((connection.in_atomic_block, Invitation.objects.count()))
         return len(messages)
 
 
 def test_a_mail_leaves_when_all_is_committed(committed_world, settings):
     settings.SENDS_MAIL, settings.EMAIL_BACKEND = True, f"{__name__}.Looking"
-    Looking.found.clear()
+    Looking.observations.clear()
 
     row, _ = invited(committed_world)
     resend_invitation(
@@ -154,4 +154,4 @@ def test_a_mail_leaves_when_all_is_committed(committed_world, settings):
         site="http://x",
     )
 
-    assert Looking.found == [(False, 1), (False, 1)]
+    assert Looking.observations == [(False, 1), (False, 1)]

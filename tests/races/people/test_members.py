@@ -20,7 +20,8 @@ from tests.support.races.concurrently import (
 
 def leaving(world, *who):
     return [
-        partial(remove_member, team_id=world.team.pk, user_id=one.user_id, actor=one) for one in who
+        partial(remove_member, team_id=world.team.pk, user_id=member.user_id, actor=member)
+        for member in who
     ]
 
 
@@ -34,7 +35,7 @@ def test_of_two_administrators_who_leave_at_once_one_stays(committed_world, numb
 
     outcomes = at_once(leaving(committed_world, ana, ben))
 
-    assert [type(one) for one in failures(outcomes)] == [LastAdmin]
+    assert [type(failure) for failure in failures(outcomes)] == [LastAdmin]
     assert admins(committed_world) == 1
 
 

@@ -25,19 +25,19 @@ def comment(interrupt, actor):
 def test_the_same_request_from_many_makes_one_comment(committed_world, race_bob, number):
     (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
 
-    told = at_once([partial(comment, interrupt, race_bob)] * 8)
+    outcomes = at_once([partial(comment, interrupt, race_bob)] * 8)
 
-    assert failures(told) == []
-    assert {one.pk for one in told} == {Comment.objects.get().pk}
+    assert failures(outcomes) == []
+    assert {comment_.pk for comment_ in outcomes} == {Comment.objects.get().pk}
 
 
 @pytest.mark.parametrize("number", range(rounds(short=2, long=50)))
 def test_of_two_requests_under_one_name_one_is_done(committed_world, race_bob, number):
     interrupts = open_interrupts(start(committed_world, "rehearse:parallel3"))[:2]
 
-    told = at_once([partial(comment, one, race_bob) for one in interrupts])
+    outcomes = at_once([partial(comment, interrupt, race_bob) for interrupt in interrupts])
 
-    (refused,) = failures(told)
+    (refused,) = failures(outcomes)
     assert isinstance(refused, IdempotencyConflict)
     assert Comment.objects.count() == 1
 
@@ -64,9 +64,9 @@ def test_who_waited_for_a_request_that_came_to_nothing_makes_it(committed_world,
             idempotency=IdempotencyKey(key="k", request={"name": "ci"}),
         )
 
-    told = at_once([ask] * 4)
+    outcomes = at_once([ask] * 4)
 
-    assert [type(one) for one in failures(told)] == [OSError]
+    assert [type(failure) for failure in failures(outcomes)] == [OSError]
     assert ApiKey.objects.filter(name="ci").count() == 1
 
 

@@ -87,11 +87,11 @@ def test_without_the_lock_only_the_constraints_are_left(
 def test_eight_starts_with_one_idempotency_key_make_one_run(committed_world):
     alice = committed_world.actor(committed_world.alice)
     for number in range(rounds(short=10, long=100)):
-        asked = steps.request("rehearse:echo", thread_id=f"keyed-{number}")
+        request = steps.request("rehearse:echo", thread_id=f"keyed-{number}")
         send = partial(
             start_run,
             agent=committed_world.agent,
-            request=asked,
+            request=request,
             actor=alice,
             idempotency_key=f"key-{number}",
         )

@@ -93,7 +93,7 @@ def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
         )
 
         monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
-        kept = not isinstance(outcomes[0], LeaseLost)
-        assert steps.reread(run).status == ("running" if kept else "queued")
-        assert (outcomes[1] is None) == kept
+        has_lease = not isinstance(outcomes[0], LeaseLost)
+        assert steps.reread(run).status == ("running" if has_lease else "queued")
+        assert (outcomes[1] is None) == has_lease
         assert [error for error in failures(outcomes) if not isinstance(error, LeaseLost)] == []

@@ -39,11 +39,11 @@ def test_webhook_workers_claim_distinct_messages_within_the_limit(committed_worl
         start(committed_world, "rehearse:tool_call")
     taking = [partial(claim_delivery, endpoint_id=endpoint.pk)] * 8
 
-    taken = [one for one in at_once(taking) if one is not None]
+    deliveries = [delivery for delivery in at_once(taking) if delivery is not None]
 
-    threads = [json.loads(one.body)["data"]["thread"]["id"] for one in taken]
+    threads = [json.loads(delivery.body)["data"]["thread"]["id"] for delivery in deliveries]
     assert len(set(threads)) == len(threads) == 3
-    assert {json.loads(one.body)["type"] for one in taken} == {"run.interrupted"}
+    assert {json.loads(delivery.body)["type"] for delivery in deliveries} == {"run.interrupted"}
 
 
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
@@ -53,9 +53,11 @@ def test_an_endpoint_is_not_sent_more_at_once_than_it_may_get(committed_world, n
         start(committed_world, "rehearse:echo")
     taking = [partial(claim_delivery, endpoint_id=endpoint.pk)] * (MAX_CONCURRENT + 3)
 
-    taken = [one for one in at_once(taking) if one is not None]
+    deliveries = [delivery for delivery in at_once(taking) if delivery is not None]
 
-    assert len({one.message_id for one in taken}) == len(taken) == MAX_CONCURRENT
+    assert (
+        len({delivery.message_id for delivery in deliveries}) == len(deliveries) == MAX_CONCURRENT
+    )
 
 
 def test_without_the_lock_couriers_take_the_same_message(
@@ -72,10 +74,10 @@ def test_without_the_lock_couriers_take_the_same_message(
         save(self, **how)
 
     monkeypatch.setattr(Delivery, "save", save_together)
-    taken = at_once([partial(claim_delivery, endpoint_id=endpoint.pk)] * 2)
+    deliveries = at_once([partial(claim_delivery, endpoint_id=endpoint.pk)] * 2)
 
     assert meeting.met
-    assert taken[0].message_id == taken[1].message_id
+    assert deliveries[0].message_id == deliveries[1].message_id
 
 
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
@@ -83,10 +85,10 @@ def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, num
     endpoint = add(committed_world)
     for _ in range(MAX_CONCURRENT):
         start(committed_world, "rehearse:echo")
-    taken = [claim_delivery(endpoint_id=endpoint.pk) for _ in range(MAX_CONCURRENT)]
+    deliveries = [claim_delivery(endpoint_id=endpoint.pk) for _ in range(MAX_CONCURRENT)]
     failed = webhook_sender.AttemptOutcome(500)
 
-    at_once([partial(record_attempt, delivery=one, outcome=failed) for one in taken])
+    at_once([partial(record_attempt, delivery=delivery, outcome=failed) for delivery in deliveries])
 
     assert WebhookEndpoint.objects.get().failures == MAX_CONCURRENT
 
@@ -116,5 +118,5 @@ def test_a_team_never_gets_one_webhook_too_many(committed_world, number):
 
     outcomes = at_once([partial(add, committed_world)] * 4)
 
-    assert [type(one) for one in failures(outcomes)] == [InvalidValue] * 3
+    assert [type(failure) for failure in failures(outcomes)] == [InvalidValue] * 3
     assert WebhookEndpoint.objects.count() == MAX_ENDPOINTS

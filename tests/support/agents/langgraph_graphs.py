@@ -128,6 +128,6 @@ def in_parallel() -> Any:
     )
 
 
-def asked(run: Any) -> list[Any]:
+def interrupts_of(run: Any) -> list[Any]:
     """What each open interrupt of the run asks, as it was sent."""
     return [json.loads(one.body) for one in open_interrupts(run)]

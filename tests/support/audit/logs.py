@@ -10,7 +10,7 @@ from tests.support import steps
 
 
 @dataclass(frozen=True)
-class Kept:
+class Auditor:
     """What an auditor has: the public key, and the checkpoints that were written elsewhere."""
 
     key: str
@@ -23,14 +23,14 @@ class Kept:
         return notes_in(self.checkpoints)
 
 
-def keep_in(settings: Any, directory: Path) -> Kept:
+def keep_in(settings: Any, directory: Path) -> Auditor:
     """Let the log be signed with a key of its own, and its checkpoints be written here."""
     from inbox import transparency_log
 
     settings.AUDIT_KEY = ""
     settings.AUDIT_KEY_FILE = directory / "audit-key"
     settings.AUDIT_CHECKPOINTS = directory / "checkpoints"
-    return Kept(transparency_log.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
+    return Auditor(transparency_log.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
 
 
 def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
@@ -58,7 +58,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     return runs
 
 
-def verify(kept: Kept) -> dict[str, Any]:
+def verify(kept: Auditor) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
     from inbox.transparency_log.verification import verify_all
     from tools.audit_verifier import Key

@@ -8,9 +8,9 @@ from inbox.rules.agents.connection_test_messages import connection_test_message
 STATUSES = [301, 307, 400, 401, 403, 404, 405, 418, 422, 500, 503]
 
 
-@pytest.mark.parametrize("found", ProbeResult)
-def test_whatever_is_found_there_is_a_sentence_for_it(found):
-    report = ProbeReport(found, host="agents.example.com", status=500, content_type="text/html")
+@pytest.mark.parametrize("result", ProbeResult)
+def test_whatever_is_found_there_is_a_sentence_for_it(result):
+    report = ProbeReport(result, host="agents.example.com", status=500, content_type="text/html")
 
     assert connection_test_message(report.to_json()).endswith((".", "?"))
 

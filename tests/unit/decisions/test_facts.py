@@ -8,8 +8,10 @@ from inbox.web.decisions.facts import facts_of
 
 
 def facts(metadata, **more):
-    asked = {"reason": "confirmation", "metadata": metadata, **more}
-    return [(one.label, one.text, one.look) for one in facts_of(asked, proposal_of(asked))]
+    interrupt = {"reason": "confirmation", "metadata": metadata, **more}
+    return [
+        (fact.label, fact.text, fact.look) for fact in facts_of(interrupt, proposal_of(interrupt))
+    ]
 
 
 @pytest.mark.parametrize("metadata", [None, {}, [], "high", {"signoff": {"viewDigest": "x"}}])
@@ -58,10 +60,10 @@ def test_other_words_of_the_agent_are_facts():
 
 @pytest.mark.parametrize("beside", [{}, {"value": {"amount": 5}}, {"raw": {"amount": 5}}])
 def test_what_a_framework_tells_beside_its_words_is_shown(beside):
-    told = facts({"langgraph": {"checkpointId": "ckpt-xyz", **beside}})
+    rows = facts({"langgraph": {"checkpointId": "ckpt-xyz", **beside}})
 
-    assert ("Langgraph / Checkpoint id", "ckpt-xyz", "text") in told
-    assert (("Amount", "5", "text") in told) == bool(beside)
+    assert ("Langgraph / Checkpoint id", "ckpt-xyz", "text") in rows
+    assert (("Amount", "5", "text") in rows) == bool(beside)
 
 
 def test_secrets_are_masked_and_hidden_characters_spelled_out():
@@ -89,7 +91,7 @@ def test_a_payload_of_the_draft_that_is_no_object_is_shown(payload, expected):
 def test_what_stands_in_the_form_is_no_fact():
     value = {"kind": "refund_approval", "amount": 47.5, "order": "A1"}
     schema = {"properties": {"approved": {"type": "boolean"}, "amount": {"type": "number"}}}
-    asked = {"reason": "langgraph:refund_approval", "responseSchema": schema}
+    interrupt = {"reason": "langgraph:refund_approval", "responseSchema": schema}
 
-    assert facts({"langgraph": {"value": value}}, **asked) == [("Order", "A1", "text")]
-    assert facts({"langgraph": {"raw": value}}, **asked) == [("Order", "A1", "text")]
+    assert facts({"langgraph": {"value": value}}, **interrupt) == [("Order", "A1", "text")]
+    assert facts({"langgraph": {"raw": value}}, **interrupt) == [("Order", "A1", "text")]

@@ -36,10 +36,10 @@ FILTERS = st.builds(
 
 
 @given(FILTERS)
-def test_a_filter_is_read_from_its_own_address_as_it_was(wanted):
-    query = dict(parse_qsl(wanted.to_query()))
+def test_a_filter_is_read_from_its_own_address_as_it_was(filters):
+    query = dict(parse_qsl(filters.to_query()))
 
-    assert InterruptFilter.from_query(query, state=wanted.kind) == (wanted, [])
+    assert InterruptFilter.from_query(query, state=filters.kind) == (filters, [])
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,10 @@ def test_nonsense_is_ignored_and_named(query, ignored):
 
 
 def test_a_search_that_is_too_long_is_cut_and_said_to_be():
-    found, ignored = InterruptFilter.from_query({"q": "word " * 2_500})
+    filters, ignored = InterruptFilter.from_query({"q": "word " * 2_500})
 
     assert ignored == ["q"]
-    assert 0 < len(found.text) <= MAX_SEARCH_CHARACTERS
+    assert 0 < len(filters.text) <= MAX_SEARCH_CHARACTERS
 
 
 def test_what_is_decided_does_not_expire():
@@ -72,12 +72,12 @@ def test_what_is_decided_does_not_expire():
 
 @pytest.mark.parametrize("name", ["agent", "tool", "text", "mine", "state"])
 def test_a_filter_without_one_thing_has_the_others_still(name):
-    whole = InterruptFilter(state=ListState.EXPIRED, agent="a", tool="t", text="x", mine=True)
+    filters = InterruptFilter(state=ListState.EXPIRED, agent="a", tool="t", text="x", mine=True)
 
-    less = whole.without(name)
+    less = filters.without(name)
 
-    assert less != whole
-    assert whole.without(name).without(name) == less
+    assert less != filters
+    assert filters.without(name).without(name) == less
     assert (less.agent == "a") == (name != "agent")
     assert less.kind is ListState.DECIDED
 
@@ -125,14 +125,14 @@ def test_another_agent_tool_or_question_is_another_shape():
 
 
 def test_values_differ_place_by_place():
-    one, two = (
+    first, two = (
         flatten_arguments(ARGS),
         flatten_arguments({**ARGS, "to": "eli", "amount": {"value": True}}),
     )
 
-    assert list(one) == ["to", "amount.value", "amount.currency", "items"]
-    assert differing_paths([one, two]) == ["to", "amount.value", "amount.currency"]
-    assert differing_paths([one, one]) == []
+    assert list(first) == ["to", "amount.value", "amount.currency", "items"]
+    assert differing_paths([first, two]) == ["to", "amount.value", "amount.currency"]
+    assert differing_paths([first, first]) == []
     assert differing_paths([{"a": 1}, {"a": True}]) == ["a"]
 
 

@@ -42,9 +42,9 @@ VALUES = st.recursive(
     ],
 )
 def test_each_place_that_differs_is_one_change(before: Any, after: Any, expected: Any) -> None:
-    found = [(change.path, change.kind.value) for change in changes_between(before, after)]
+    changes = [(change.path, change.kind.value) for change in changes_between(before, after)]
 
-    assert found == expected
+    assert changes == expected
 
 
 def test_a_changed_text_says_which_words_went_and_came() -> None:
@@ -90,14 +90,14 @@ def test_very_many_long_texts_are_compared_in_bounded_time() -> None:
     )
 
     started = time.process_time()
-    found = changes_between(before, after)
+    changes = changes_between(before, after)
 
     assert time.process_time() - started < 5
-    assert len(found) == len(before)
+    assert len(changes) == len(before)
 
 
 def test_a_value_with_very_many_differences_lists_the_first_of_them() -> None:
-    found = changes_between({str(key): 0 for key in range(2_000)}, {})
+    changes = changes_between({str(key): 0 for key in range(2_000)}, {})
 
-    assert len(found) == MAX_CHANGES
-    assert {change.kind for change in found} == {ChangeKind.REMOVED}
+    assert len(changes) == MAX_CHANGES
+    assert {change.kind for change in changes} == {ChangeKind.REMOVED}

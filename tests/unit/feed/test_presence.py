@@ -27,8 +27,8 @@ class Room:
     async def enter(self, number, at=None, *, reads=(OURS,), decides=(OURS,), name=""):
         """A page of the person with this number."""
         actor = Actor(ActorKind.HUMAN, label=name or f"Person {number}", user_id=number)
-        standing = LiveAccess(frozenset(reads), frozenset(decides))
-        page = Subscription(actor, standing, at)
+        live_access = LiveAccess(frozenset(reads), frozenset(decides))
+        page = Subscription(actor, live_access, at)
         context = subscribe(page)
         await context.__aenter__()
         page.leave = lambda: context.__aexit__(None, None, None)
@@ -49,12 +49,16 @@ class Room:
         for reader in self._readers:
             reader.cancel()
 
-    def here(self, page):
+    def viewers(self, page):
         """The names that the page shows now."""
         return [face["name"] for face in self.last(page)["here"] or ()]
 
     def last(self, page):
-        pictures = [one for one in self.told[page] if one != "over" and one["type"] == "presence"]
+        pictures = [
+            message
+            for message in self.told[page]
+            if message != "over" and message["type"] == "presence"
+        ]
         return pictures[-1] if pictures else {"here": None, "online": None}
 
     async def until(self, condition):
@@ -90,9 +94,9 @@ async def test_viewers_of_a_request_see_each_other_but_not_themselves(room):
     erin = await room.enter(2, THIS, name="Erin")
     other = await room.enter(3, THAT)
 
-    await room.until(lambda: room.here(bob) == ["Erin"] and room.here(erin) == ["Bob Hill"])
+    await room.until(lambda: room.viewers(bob) == ["Erin"] and room.viewers(erin) == ["Bob Hill"])
 
-    assert room.here(other) == []
+    assert room.viewers(other) == []
     assert room.last(erin) == {
         "type": "presence",
         "here": [{"name": "Bob Hill", "initials": "BH", "hue": 2}],
@@ -104,23 +108,23 @@ async def test_several_tabs_of_one_person_count_once(room):
     bob = await room.enter(1, THIS)
     tabs = [await room.enter(2, THIS) for _ in range(3)]
 
-    await room.until(lambda: room.last(bob)["online"] == 2 and len(room.here(bob)) == 1)
+    await room.until(lambda: room.last(bob)["online"] == 2 and len(room.viewers(bob)) == 1)
     await tabs[0].leave()
     await tabs[1].leave()
     await room.until(lambda: len(hubs.hub().subscriptions) == 2)
 
-    assert room.here(bob) == ["Person 2"]
-    assert room.here(tabs[2]) == ["Person 1"]
+    assert room.viewers(bob) == ["Person 2"]
+    assert room.viewers(tabs[2]) == ["Person 1"]
 
 
 async def test_who_leaves_is_gone_at_once(room):
     bob = await room.enter(1, THIS)
     erin = await room.enter(2, THIS)
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
 
     await erin.leave()
 
-    await room.until(lambda: room.here(bob) == [])
+    await room.until(lambda: room.viewers(bob) == [])
     assert room.last(bob)["online"] == 1
 
 
@@ -131,24 +135,24 @@ async def test_pages_of_one_process_know_of_each_other_while_the_layer_is_away(r
     monkeypatch.setattr(wakeups.channel_layer(), "group_send", away)
     bob = await room.enter(1, THIS)
     erin = await room.enter(2, THIS)
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
 
     await erin.leave()
 
-    await room.until(lambda: room.here(bob) == [])
+    await room.until(lambda: room.viewers(bob) == [])
 
 
 async def test_who_turns_to_another_request_is_there_and_not_here(room):
     bob = await room.enter(1, THIS)
     erin = await room.enter(2, THIS)
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
 
     await set_viewed_interrupt(erin, THAT)
-    await room.until(lambda: room.here(bob) == [])
+    await room.until(lambda: room.viewers(bob) == [])
     assert room.last(bob)["online"] == 2
     await set_viewed_interrupt(bob, THAT)
 
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
 
 
 async def test_people_of_other_teams_are_neither_seen_nor_counted(room):
@@ -157,8 +161,8 @@ async def test_people_of_other_teams_are_neither_seen_nor_counted(room):
     stranger = await room.enter(2, THIS, reads=[THEIRS], decides=[THEIRS])
     await room.until(lambda: room.last(stranger)["online"] == 1)
 
-    assert room.here(bob) == []
-    assert room.here(stranger) == []
+    assert room.viewers(bob) == []
+    assert room.viewers(stranger) == []
     assert room.last(bob)["online"] == 1
 
 
@@ -166,7 +170,7 @@ async def test_who_only_looks_on_is_seen_and_not_counted_as_a_reviewer(room):
     bob = await room.enter(1, THIS)
     await room.enter(2, THIS, decides=[])
 
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
 
     assert room.last(bob)["online"] == 1
 
@@ -175,7 +179,7 @@ async def test_nothing_is_said_while_nothing_changes(room, monkeypatch):
     monkeypatch.setattr(hubs, "ANNOUNCE_SECONDS", 0.02)
     bob = await room.enter(1, THIS)
     await room.enter(2, THIS)
-    await room.until(lambda: room.here(bob) == ["Person 2"])
+    await room.until(lambda: room.viewers(bob) == ["Person 2"])
     before = len(room.told[bob])
     times = set()
 
@@ -194,12 +198,12 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
     person = {"page": "far away", "user": 9, "name": "Far", "reads": [OURS], "decides": [OURS]}
     message = {"type": "presence.here", "people": [{**person, "interrupt": THIS}]}
     await wakeups.channel_layer().group_send(wakeups.PRESENCE_GROUP, message)
-    await room.until(lambda: room.here(bob) == ["Far"])
+    await room.until(lambda: room.viewers(bob) == ["Far"])
 
     monkeypatch.setattr(presence, "EXPIRY_SECONDS", 0.05)
     monkeypatch.setattr(hubs, "ANNOUNCE_SECONDS", 0.0)
 
-    await room.until(lambda: room.here(bob) == [])
+    await room.until(lambda: room.viewers(bob) == [])
     assert room.last(bob)["online"] == 1
 
 
@@ -281,16 +285,16 @@ async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
 
 
 async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch):
-    asked = []
+    calls = []
 
     def away(readers):
-        asked.append(readers)
+        calls.append(readers)
         raise ConnectionError
 
     bob = await room.enter(1)
     monkeypatch.setattr(hubs, "live_access_of", away)
 
-    await room.until(lambda: len(asked) > 2)
+    await room.until(lambda: len(calls) > 2)
 
     assert "over" not in room.told[bob]
 
@@ -305,7 +309,7 @@ async def test_a_machine_listens_and_is_not_there(room):
         await set_viewed_interrupt(page, THIS)
         assert {"type": "hello"} in await page.messages()
 
-    assert room.here(bob) in (None, [])
+    assert room.viewers(bob) in (None, [])
     assert len(hubs.hub()._presence._pages) == 1
 
 
@@ -333,8 +337,8 @@ async def test_only_the_team_is_told_who_decided(room):
         await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
-    told = [one for one in room.told[bob] if one["type"] == "decided"]
-    assert told == [{"type": "decided", "interrupts": [THIS], "by": "Ann"}]
+    messages = [message for message in room.told[bob] if message["type"] == "decided"]
+    assert messages == [{"type": "decided", "interrupts": [THIS], "by": "Ann"}]
 
 
 async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_messages():

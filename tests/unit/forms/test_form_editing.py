@@ -100,13 +100,13 @@ def test_invalid_form_is_shown_again_with_its_input_and_errors():
     form = build_form(schema=ORDER, value=SENT, name="args")
     post = open_page(form).fill("args/lines/0/qty", "0").fill("args/memo", "May").post()
 
-    shown = build_form(schema=ORDER, value=SENT, name="args", data=post)
+    rejected = build_form(schema=ORDER, value=SENT, name="args", data=post)
 
-    page = open_page(shown)
+    page = open_page(rejected)
     assert page.control("args/memo").value == "May"
     qty = page.control("args/lines/0/qty")
     assert (qty.value, qty.attributes["aria-invalid"]) == ("0", "true")
-    assert [(p.field_id, p.label, p.message) for p in shown.problems] == [
+    assert [(p.field_id, p.label, p.message) for p in rejected.problems] == [
         ("f-args-lines-0-qty", "Qty", "At least 1.")
     ]
 
@@ -144,10 +144,10 @@ def test_a_form_that_is_full_says_so_and_keeps_what_was_typed():
         "type": "object",
         "properties": {f"k{number}": {"type": "string"} for number in range(30)},
     }
-    rest = {"type": "object", "properties": {f"r{n}": {"type": "string"} for n in range(19)}}
+    remaining = {"type": "object", "properties": {f"r{n}": {"type": "string"} for n in range(19)}}
     schema = {
         "type": "object",
-        "properties": {"a": {"type": "array", "items": item}, "b": rest},
+        "properties": {"a": {"type": "array", "items": item}, "b": remaining},
     }
     value = {"a": [{"k0": "x"}] * 9, "b": {}}
     page = open_page(build_form(schema=schema, value=value, name="args"))

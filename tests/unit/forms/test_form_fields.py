@@ -19,8 +19,8 @@ def answered(schema, **typed):
     for how, what in typed.items():
         {"text": page.fill, "choice": page.choose, "box": page.tick}[how]("a/x", what)
     reading = form.read(page.post())
-    found = ABSENT if reading.value is ABSENT else reading.value.get("x", ABSENT)
-    return found, [problem.message for problem in reading.problems]
+    value = ABSENT if reading.value is ABSENT else reading.value.get("x", ABSENT)
+    return value, [problem.message for problem in reading.problems]
 
 
 @pytest.mark.parametrize(

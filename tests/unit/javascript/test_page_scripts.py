@@ -6,12 +6,12 @@ from pathlib import Path
 
 from tests.support.node import find_node
 
-HERE = Path(__file__).parent
-SCRIPTS = HERE.parents[2] / "static" / "js"
+FOLDER = Path(__file__).parent
+SCRIPTS = FOLDER.parents[2] / "static" / "js"
 
 
 def test_page_scripts_pass_their_unit_tests(tmp_path):
-    for path in (*SCRIPTS.glob("*.js"), *HERE.glob("*.mjs")):
+    for path in (*SCRIPTS.glob("*.js"), *FOLDER.glob("*.mjs")):
         shutil.copy(path, tmp_path)
     (tmp_path / "package.json").write_text('{"type": "module"}')
 

@@ -47,13 +47,13 @@ def test_frames_are_cut_wherever_the_network_cuts_the_bytes(size):
     stream = b': keep-alive\n\nid: 1\ndata: {"a":1}\n\ndata: {"b":2}\n\nid: 3\ndata: {"c'
     parser = FrameParser()
 
-    found = [
+    frames = [
         data
         for start in range(0, len(stream), size)
         for data in parser.feed(stream[start : start + size])
     ]
 
-    assert found == [b'{"a":1}', b'{"b":2}']
+    assert frames == [b'{"a":1}', b'{"b":2}']
 
 
 def test_a_head_keeps_all_cookies():

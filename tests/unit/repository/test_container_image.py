@@ -16,7 +16,9 @@ DIRECTORIES = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(str(Path(one).relative_to(ROOT)) for one in DIRECTORIES))
+@pytest.mark.parametrize(
+    "name", sorted(str(Path(directory).relative_to(ROOT)) for directory in DIRECTORIES)
+)
 def test_directory_is_in_the_build_context_and_is_copied(name):
     copied = re.findall(r"^COPY (?!--from)(\S+) \S+$", (ROOT / "Dockerfile").read_text(), re.M)
     ignored = (ROOT / ".dockerignore").read_text().splitlines()

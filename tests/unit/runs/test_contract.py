@@ -101,9 +101,9 @@ def test_a_late_interrupt_can_still_be_cancelled():
 
 
 def test_answer_that_repeats_a_decision_in_force_is_covered_and_not_new():
-    standing = ask("a", status=InterruptStatus.RESOLVED, answer=yes("a"))
+    decided = ask("a", status=InterruptStatus.RESOLVED, answer=yes("a"))
 
-    fresh = check_array(entries=[yes("a"), yes("b")], interrupts=[standing, ask("b")], now=NOW)
+    fresh = check_array(entries=[yes("a"), yes("b")], interrupts=[decided, ask("b")], now=NOW)
 
     assert fresh == [yes("b")]
 
@@ -151,15 +151,17 @@ def test_every_problem_of_an_answer_is_named_with_its_place():
 
 
 def test_order_and_null_payloads_make_no_difference_to_a_fingerprint():
-    one = [ResumeEntry("a", CANCELLED, None), yes("b", {"x": 1, "y": 2})]
+    first = [ResumeEntry("a", CANCELLED, None), yes("b", {"x": 1, "y": 2})]
     two = [yes("b", {"y": 2, "x": 1}), ResumeEntry("a", CANCELLED)]
 
-    assert fingerprint(one) == fingerprint(two)
+    assert fingerprint(first) == fingerprint(two)
 
 
-@pytest.mark.parametrize(("one", "two"), [(1, True), (0, False), ("1", 1), (None, False), ([], {})])
-def test_types_make_a_difference_to_a_fingerprint(one, two):
-    assert fingerprint([yes("a", one)]) != fingerprint([yes("a", two)])
+@pytest.mark.parametrize(
+    ("first", "two"), [(1, True), (0, False), ("1", 1), (None, False), ([], {})]
+)
+def test_types_make_a_difference_to_a_fingerprint(first, two):
+    assert fingerprint([yes("a", first)]) != fingerprint([yes("a", two)])
 
 
 def test_the_same_entries_again_are_a_replay_and_a_part_of_them_is_not():

@@ -27,7 +27,7 @@ def email(**properties):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "interrupt",
     [
         {},
         {"reason": "confirmation", "responseSchema": {"type": "boolean"}},
@@ -39,8 +39,8 @@ def email(**properties):
         {**email(), "metadata": None},
     ],
 )
-def test_what_proposes_nothing_has_no_proposal(asked):
-    assert proposal_of(asked) is None
+def test_what_proposes_nothing_has_no_proposal(interrupt):
+    assert proposal_of(interrupt) is None
 
 
 def test_values_that_the_schema_names_can_be_changed_beside_the_approval():

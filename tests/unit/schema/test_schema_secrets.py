@@ -116,7 +116,7 @@ def test_what_hides_a_string_is_the_name_before_the_mark_of_the_agent():
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "masked"),
     [
         ('{"a": 1, "password": "hun', f'{{"a": 1, "password": {MASK} …'),
         ('{"a": 1, "pass\\u0077ord" : "hun', f'{{"a": 1, "pass\\u0077ord" : {MASK} …'),
@@ -124,9 +124,9 @@ def test_what_hides_a_string_is_the_name_before_the_mark_of_the_agent():
         ("done", "done"),
     ],
 )
-def test_a_text_that_breaks_off_ends_before_its_first_secret(text, shown):
-    assert cut_at_secret(text) == shown
-    assert NAMES.text(text) == shown
+def test_a_text_that_breaks_off_ends_before_its_first_secret(text, masked):
+    assert cut_at_secret(text) == masked
+    assert NAMES.text(text) == masked
 
 
 def test_a_result_nested_deeper_than_anybody_reads_is_text():

@@ -45,19 +45,19 @@ def test_every_catalog_belongs_to_a_language_that_can_be_chosen():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_has_words_and_no_words_are_left_over(language):
-    catalog, wanted = texts.read(language), texts.extracted()
+    catalog, messages = texts.read(language), texts.extracted()
 
-    known = {message.id for message in texts.messages_of(catalog) if all(strings(message))}
-    assert known == {message.id for message in texts.messages_of(wanted)}
+    translated_ids = {message.id for message in texts.messages_of(catalog) if all(strings(message))}
+    assert translated_ids == {message.id for message in texts.messages_of(messages)}
     assert not [message.id for message in catalog if message.fuzzy]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_keeps_the_placeholders_and_the_markup(language):
     for message in texts.messages_of(texts.read(language)):
-        wanted = sorted(_PLACEHOLDER.findall(ids(message)[0]))
+        placeholders = sorted(_PLACEHOLDER.findall(ids(message)[0]))
         for text in strings(message):
-            assert sorted(_PLACEHOLDER.findall(text)) == wanted, text
+            assert sorted(_PLACEHOLDER.findall(text)) == placeholders, text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

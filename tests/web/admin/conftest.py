@@ -30,7 +30,7 @@ def new_entries(admin):
     first = AuditEntry.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
     def look():
-        found = AuditEntry.objects.filter(pk__gt=first).order_by("pk")
-        return [(one.action, one.content["actor"]) for one in found]
+        entries = AuditEntry.objects.filter(pk__gt=first).order_by("pk")
+        return [(entry.action, entry.content["actor"]) for entry in entries]
 
     return look

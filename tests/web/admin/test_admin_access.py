@@ -46,8 +46,8 @@ def seen(things, world, bob):
     from inbox.models import Interrupt
     from inbox.rules.people.access import SEED
 
-    asked = Interrupt.objects.get(pk=things.interrupt_id)
-    add_comment(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
+    interrupt = Interrupt.objects.get(pk=things.interrupt_id)
+    add_comment(interrupt_id=interrupt.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
     transparency_log.append_and_sign()
@@ -70,20 +70,20 @@ def root(db):
 
 def pages():
     """The address of each page that can be read, of a list also with a search and its filters."""
-    found = [reverse("admin:index"), "/admin/inbox/", "/admin/usersessions/", "/admin/jsi18n/"]
+    paths = [reverse("admin:index"), "/admin/inbox/", "/admin/usersessions/", "/admin/jsi18n/"]
     for model, page in site._registry.items():
         name = f"admin:{page.opts.app_label}_{page.opts.model_name}"
         listed = reverse(f"{name}_changelist")
-        found += [listed, f"{listed}?q=tests", f"{listed}?q={model.objects.first().pk}"]
-        found += [reverse(f"{name}_change", args=[row.pk]) for row in model.objects.all()]
-        if "add/" in {str(one.pattern) for one in page.get_urls()}:
-            found.append(reverse(f"{name}_add"))
-    return found
+        paths += [listed, f"{listed}?q=tests", f"{listed}?q={model.objects.first().pk}"]
+        paths += [reverse(f"{name}_change", args=[row.pk]) for row in model.objects.all()]
+        if "add/" in {str(url.pattern) for url in page.get_urls()}:
+            paths.append(reverse(f"{name}_add"))
+    return paths
 
 
 def secrets():
     """Everything that no page may show, as it is kept."""
-    found = [HEADER_VALUE, *User.objects.exclude(password="").values_list("password", flat=True)]
+    secrets = [HEADER_VALUE, *User.objects.exclude(password="").values_list("password", flat=True)]
     for model, columns in (
         (ApiKey, ("digest", "former_digest")),
         (WebhookEndpoint, ("secret", "former_secret")),
@@ -94,21 +94,21 @@ def secrets():
         (IdempotencyRecord, ("key_digest",)),
     ):
         for values in model.objects.values_list(*columns):
-            found += [value for value in values if value]
+            secrets += [value for value in values if value]
     sealed = WebhookEndpoint.objects.values_list("secret", "former_secret")
-    return found + [decrypt(value) for values in sealed for value in values if value]
+    return secrets + [decrypt(value) for values in sealed for value in values if value]
 
 
 def test_every_page_is_there_holds_no_secret_and_changes_nothing(seen, callers, root):
     before, hidden = rows(), secrets()
-    assert any(one.startswith("whsec_") for one in hidden)
+    assert any(secret.startswith("whsec_") for secret in hidden)
     assert len(hidden) > 30
 
     for address in pages():
         answer = root.get(address)
         text = answer.content.decode()
         assert answer.status_code == 200, address
-        assert [one for one in hidden if one in text] == [], address
+        assert [secret for secret in hidden if secret in text] == [], address
         assert "<style" not in text, address
         assert not re.search(r'<[^>]+ (style|on\w+)="', text), address
         assert not re.search(r"<script(?![^>]* src=)", text), address
@@ -120,8 +120,8 @@ def test_the_pages_of_every_row_have_their_rows(seen, root):
     """Otherwise the test above looks at empty pages."""
     for model in site._registry:
         assert model.objects.exists(), model
-    shown = root.get(reverse("admin:inbox_comment_change", args=[Comment.objects.get().pk]))
-    assert "a word among reviewers" in shown.content.decode()
+    response = root.get(reverse("admin:inbox_comment_change", args=[Comment.objects.get().pk]))
+    assert "a word among reviewers" in response.content.decode()
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
@@ -160,7 +160,7 @@ def test_history_takes_no_post(seen, root):
 
     for page in site._registry.values():
         if not page.has_add_permission(None) and not page.has_change_permission(None):
-            for address in (one for one in pages() if f"/{page.opts.model_name}/" in one):
+            for address in (path for path in pages() if f"/{page.opts.model_name}/" in path):
                 answer = root.post(address, {"_save": "x"}, headers=token(root))
                 assert answer.status_code == 405, address
 

@@ -133,9 +133,9 @@ def test_an_agent_elsewhere_is_added_with_headers_that_no_page_shows(world, admi
 
     agent = Agent.objects.get(slug="far")
     assert decrypt(agent.endpoint.headers) == {"Authorization": "Bearer header-value"}
-    shown = admin.get(path(agent))
-    assert "Authorization" in words(shown)
-    assert "header-value" not in shown.content.decode()
+    response = admin.get(path(agent))
+    assert "Authorization" in words(response)
+    assert "header-value" not in response.content.decode()
     assert new_entries() == [("agent.added", SUE)]
 
 
@@ -281,7 +281,7 @@ def test_nothing_changes_a_row_around_the_actions(page, rf):
     assert page.list_editable == ()
     assert list(page.inlines) == []
     assert not page.has_delete_permission(request)
-    names = {one.name.rpartition("_")[2] for one in page.get_urls()}
+    names = {url.name.rpartition("_")[2] for url in page.get_urls()}
     if isinstance(page, ChangedByActions):
         assert names <= {"changelist", "add", "change"}
     else:
@@ -313,10 +313,10 @@ def test_what_ends_something_asks_before(what, world, admin, key, hook, new_entr
     button = "_revoke" if what == "key" else "_remove"
     name = {"member": "bob, Tests", "key": key.name, "hook": "hooks.example.com"}[what]
 
-    asked = press(admin, path(row), opened(admin, path(row)), button)
+    response = press(admin, path(row), opened(admin, path(row)), button)
 
-    assert "This cannot be undone." in words(asked)
-    assert name in words(asked)
+    assert "This cannot be undone." in words(response)
+    assert name in words(response)
     assert new_entries() == []
 
 
@@ -324,10 +324,10 @@ def test_what_was_typed_beside_is_still_there_when_it_is_sure(world, admin, new_
     row = Membership.objects.get(user=world.bob)
     form = opened(admin, path(row)).choose("role", "viewer")
 
-    asked = press(admin, path(row), form, "_remove").content.decode()
+    text = press(admin, path(row), form, "_remove").content.decode()
 
-    assert '<input type="hidden" name="role" value="viewer">' in asked
-    assert '<input type="hidden" name="_remove" value="x">' in asked
+    assert '<input type="hidden" name="role" value="viewer">' in text
+    assert '<input type="hidden" name="_remove" value="x">' in text
 
 
 def test_who_is_not_let_in_is_not_asked_either(world, client, key):

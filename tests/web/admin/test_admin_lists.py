@@ -33,7 +33,7 @@ def threads(world):
     return Thread.objects.bulk_create(rows)
 
 
-def shown(answer):
+def row_ids(answer):
     return re.findall(r">thread-(\d{3})<", answer.content.decode())
 
 
@@ -48,20 +48,20 @@ def test_a_list_is_read_from_the_newest_to_the_oldest(threads, admin):
     second = follow(admin, first, "Older")
     third = follow(admin, second, "Older")
 
-    read = [*shown(first), *shown(second), *shown(third)]
+    read = [*row_ids(first), *row_ids(second), *row_ids(third)]
     assert read == [f"{number:03}" for number in reversed(range(230))]
     assert ">Older<" not in third.content.decode()
-    assert shown(follow(admin, third, "Newest")) == shown(first)
+    assert row_ids(follow(admin, third, "Newest")) == row_ids(first)
 
 
 def test_a_filter_and_a_search_hold_on_older_pages(threads, admin, world):
     first = admin.get(f"{THREADS}?team__id__exact={world.team.pk}&q=thread-1")
-    assert shown(first) == [f"{number:03}" for number in reversed(range(100, 200))]
+    assert row_ids(first) == [f"{number:03}" for number in reversed(range(100, 200))]
 
     elsewhere = Thread.objects.exclude(team=world.team)
     assert not elsewhere.exists()
     other = world.carol.memberships.get().team_id
-    assert shown(admin.get(f"{THREADS}?team__id__exact={other}")) == []
+    assert row_ids(admin.get(f"{THREADS}?team__id__exact={other}")) == []
 
 
 def test_a_thing_is_found_by_its_id_and_by_that_of_what_it_belongs_to(world, admin):
@@ -69,8 +69,8 @@ def test_a_thing_is_found_by_its_id_and_by_that_of_what_it_belongs_to(world, adm
     start(world, "rehearse:tool_call")
 
     for model, count in (("run", 1), ("toolcall", 1), ("interrupt", 1), ("auditentry", None)):
-        found = admin.get(f"/admin/inbox/{model}/?q={run.thread_id}")
-        rows = re.findall(r'<th class="field-', found.content.decode())
+        response = admin.get(f"/admin/inbox/{model}/?q={run.thread_id}")
+        rows = re.findall(r'<th class="field-', response.content.decode())
         assert len(rows) == (count or AuditEntry.objects.filter(thread=run.thread_id).count())
 
 
@@ -83,7 +83,7 @@ def test_the_newest_of_a_team_are_read_in_the_order_of_an_index(threads, admin, 
     for model in ("thread", "run", "toolcall", "interrupt", "auditentry"):
         with CaptureQueriesContext(connection) as done:
             admin.get(f"/admin/inbox/{model}/?team__id__exact={world.team.pk}")
-        keys = next(one["sql"] for one in done if "LIMIT 101" in one["sql"])
+        keys = next(query["sql"] for query in done if "LIMIT 101" in query["sql"])
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {keys}")
             plan = " ".join(row[3] for row in cursor.fetchall())
@@ -102,11 +102,15 @@ def test_no_list_counts_or_skips_rows(page, world, admin):
         assert admin.get(address).status_code == 200
         assert admin.get(f"{address}?q=tests").status_code == 200
 
-    asked = [query["sql"].upper() for query in read.captured_queries]
-    assert asked
-    assert [one for one in asked if "COUNT(" in one or "OFFSET" in one or "DISTINCT" in one] == []
+    statements = [query["sql"].upper() for query in read.captured_queries]
+    assert statements
+    assert [
+        statement
+        for statement in statements
+        if "COUNT(" in statement or "OFFSET" in statement or "DISTINCT" in statement
+    ] == []
     # Who is signed in, the rows, and what filters offer: not one query a row.
-    assert len(asked) <= 20
+    assert len(statements) <= 20
 
 
 def test_hidden_characters_are_spelled_out(threads, admin):

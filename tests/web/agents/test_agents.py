@@ -69,8 +69,8 @@ def err(page, field):
     (control,) = re.findall(rf'<(?:input|select)[^>]* id="{field}"[^>]*>', text)
     assert 'aria-invalid="true"' in control
     (described,) = re.findall(r'aria-describedby="([^"]*)"', control)
-    found = re.search(rf'id="{described.split()[-1]}">([^<]*)<', text)
-    return html.unescape(found.group(1))
+    match = re.search(rf'id="{described.split()[-1]}">([^<]*)<', text)
+    return html.unescape(match.group(1))
 
 
 # -- looking --------------------------------------------------------------------------------------
@@ -87,7 +87,9 @@ def test_everybody_of_the_team_sees_its_agents(refunds, reads_alice, reads_carol
 
 
 def test_only_administrators_see_where_an_agent_is(refunds, reads_bob, reads_ana):
-    hers, his = (one.get("/agents/refunds/").content.decode() for one in (reads_ana, reads_bob))
+    hers, his = (
+        reader.get("/agents/refunds/").content.decode() for reader in (reads_ana, reads_bob)
+    )
 
     assert URL in hers
     assert "X-Tenant" in hers
@@ -107,7 +109,9 @@ def test_no_page_holds_the_value_of_a_header(refunds, reads_ana):
     assert pages[-1].status_code == 422
     for page in pages:
         text = page.content.decode()
-        assert not [one for one in ("kept-to-ourselves", "acme", "typed-in-vain") if one in text]
+        assert not [
+            value for value in ("kept-to-ourselves", "acme", "typed-in-vain") if value in text
+        ]
 
 
 def test_a_team_without_agents_is_told_what_to_do(reads_carol, reads_alice, world):
@@ -166,7 +170,9 @@ def test_a_name_that_is_taken_is_told_at_the_name(refunds, reads_ana):
 
 
 def test_a_header_that_is_there_twice_is_refused(reads_ana):
-    typed = {f"header-{one}": "X-Key" for one in (0, 1)} | {f"value-{one}": "x" for one in (0, 1)}
+    typed = {f"header-{number}": "X-Key" for number in (0, 1)} | {
+        f"value-{number}": "x" for number in (0, 1)
+    }
 
     page = reads_ana.client.post("/new-agent/add", {"name": "refunds", "url": URL, **typed})
 
@@ -253,10 +259,10 @@ def test_a_test_says_what_it_found(world, elsewhere, reads_ana, reads_alice):
     page, hers = reads_ana.get("/agents/refunds/"), reads_alice.get("/agents/refunds/")
 
     assert (went.status_code, went["Location"]) == (303, "/agents/refunds/")
-    said = words(page)
-    assert "The agent responded correctly." in said
-    assert "Protocol version 1.0 Dialect AG-UI 1.0" in said
-    assert "humanInTheLoop.interrupts" in said
+    text = words(page)
+    assert "The agent responded correctly." in text
+    assert "Protocol version 1.0 Dialect AG-UI 1.0" in text
+    assert "humanInTheLoop.interrupts" in text
     assert "<b>Refunds⟨U+202E⟩</b>" in html.unescape(page.content.decode())
     assert "<b>Refunds" not in page.content.decode()
     assert "The agent responded correctly." in words(hers)

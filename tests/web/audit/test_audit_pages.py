@@ -12,7 +12,7 @@ from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
-from tests.integration.audit.conftest import kept
+from tests.integration.audit.conftest import auditor
 from tests.support.steps import (
     approve,
     deny,
@@ -23,17 +23,17 @@ from tests.support.steps import (
 from tests.support.web.pages import words
 from tests.web.agents.test_agents import ana, reads_ana
 
-__all__ = ["ana", "kept", "reads_ana"]
+__all__ = ["ana", "auditor", "reads_ana"]
 
 
 @pytest.fixture
 def edited(world, bob):
     """The call of a run whose arguments Bob has changed, and that was then made."""
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    claim_interrupt(interrupt_id=asked.pk, actor=bob)
-    args = {**json.loads(asked.args), "subject": "Changed by Bob"}
-    approve(asked, bob, editedArgs=args)
+    (interrupt,) = open_interrupts(run)
+    claim_interrupt(interrupt_id=interrupt.pk, actor=bob)
+    args = {**json.loads(interrupt.args), "subject": "Changed by Bob"}
+    approve(interrupt, bob, editedArgs=args)
     resumed_run(run)
     return ToolCall.objects.get(run=run)
 
@@ -41,8 +41,8 @@ def edited(world, bob):
 @pytest.fixture
 def denied(world, bob):
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    deny(asked, bob)
+    (interrupt,) = open_interrupts(run)
+    deny(interrupt, bob)
     resumed_run(run)
     return ToolCall.objects.get(run=run)
 
@@ -61,8 +61,8 @@ def listed(reader, query=""):
     """The ids of the calls that are listed, the first one first."""
     import re
 
-    found = reader.get(f"/audit/{query}").content.decode()
-    return re.findall(r'id="call-([0-9a-f-]{36})"', found)
+    page = reader.get(f"/audit/{query}").content.decode()
+    return re.findall(r'id="call-([0-9a-f-]{36})"', page)
 
 
 def ids(*rows):
@@ -70,11 +70,11 @@ def ids(*rows):
 
 
 def test_the_list_says_who_decided_what_with_which_changes(reads_ana, edited):
-    said = words(reads_ana.get("/audit/"))
+    text = words(reads_ana.get("/audit/"))
 
-    assert "Approved with changes Bob Changed: subject" in said
-    assert "until decided" in said
-    assert "Done" in said
+    assert "Approved with changes Bob Changed: subject" in text
+    assert "until decided" in text
+    assert "Done" in text
 
 
 def test_calls_are_found_by_what_was_decided_by_whom_and_by_time(
@@ -103,11 +103,11 @@ def test_a_withdrawn_answer_is_no_verdict(reads_ana, world, bob):
 
     change_team(team_id=world.team.pk, grace_seconds=60, actor=SEED)
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    deny(asked, bob)
+    (interrupt,) = open_interrupts(run)
+    deny(interrupt, bob)
     assert ToolCall.objects.get(run=run).verdict == "denied"
 
-    withdraw_decision(interrupt_id=asked.pk, actor=bob)
+    withdraw_decision(interrupt_id=interrupt.pk, actor=bob)
 
     call = ToolCall.objects.get(run=run)
     assert (call.verdict, call.decided_by) == ("", "")
@@ -123,9 +123,9 @@ def test_nonsense_in_the_address_is_said_and_ignored(reads_ana, edited):
 
 @pytest.mark.parametrize("which", ["tool_call_id", "pk"])
 def test_the_id_of_a_call_leads_straight_to_it(reads_ana, edited, denied, which):
-    found = reads_ana.get(f"/audit/?q={getattr(edited, which)}")
+    response = reads_ana.get(f"/audit/?q={getattr(edited, which)}")
 
-    assert (found.status_code, found.headers["Location"]) == (302, path(edited))
+    assert (response.status_code, response.headers["Location"]) == (302, path(edited))
 
 
 def test_a_stranger_finds_nothing_by_an_id(edited, world, client):
@@ -160,20 +160,20 @@ def test_a_page_goes_on_behind_its_last_row(reads_ana, edited, denied, waiting, 
 
 
 def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, edited):
-    said = words(reads_ana.get(path(edited)))
+    text = words(reads_ana.get(path(edited)))
 
-    assert "Changes made by the reviewer" in said
-    assert "Executed differently from what was approved" not in said
-    assert "Bob claimed this" in said
-    assert "Bob approved with changes" in said
-    assert "rehearsal started the tool" in said
-    assert "Matches the audit trail." in said
+    assert "Changes made by the reviewer" in text
+    assert "Executed differently from what was approved" not in text
+    assert "Bob claimed this" in text
+    assert "Bob approved with changes" in text
+    assert "rehearsal started the tool" in text
+    assert "Matches the audit trail." in text
     last = AuditEntry.objects.filter(tool_call=edited).latest("seq")
     assert last.hash in reads_ana.get(path(edited)).content.decode()
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"args": "{}"}, "different proposed arguments"),
         ({"edited_args": '{"subject":"Forged"}'}, "different approved arguments"),
@@ -181,12 +181,12 @@ def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, ed
         ({"result": "forged"}, "a different result"),
     ],
 )
-def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, said):
+def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, message):
     ToolCall.objects.filter(pk=edited.pk).update(**change)
 
     page = words(reads_ana.get(path(edited)))
 
-    assert said in page
+    assert message in page
     assert "Matches the audit trail." not in page
 
 
@@ -214,9 +214,9 @@ def test_comments_do_not_push_evidence_out_of_the_comparison(
 ):
     """Whoever may read can write as many comments, and have as many answers refused."""
     monkeypatch.setattr(tool_calls, "MAX_COMPARED", 5)
-    asked = edited.interrupts.get()
+    interrupt = edited.interrupts.get()
     for number in range(7):
-        add_comment(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")
+        add_comment(interrupt_id=interrupt.pk, actor=bob, text=f"Number {number}")
     ToolCall.objects.filter(pk=edited.pk).update(result="forged")
 
     page = words(reads_ana.get(path(edited)))
@@ -233,16 +233,16 @@ def test_an_entry_that_somebody_changed_is_said_to_be(reads_ana, edited, body):
     AuditEntry.objects.filter(tool_call=edited, action="tool.started").update(body=body)
 
     for page in (path(edited), f"/audit/threads/{edited.thread_id}/"):
-        found = reads_ana.get(page)
-        assert found.status_code == 200
-        assert "Modified after it was written" in words(found)
+        response = reads_ana.get(page)
+        assert response.status_code == 200
+        assert "Modified after it was written" in words(response)
 
 
 def test_the_history_of_a_thread_says_everything_and_what_was_erased(reads_ana, edited):
     history = f"/audit/threads/{edited.thread_id}/"
-    whole = reads_ana.get(history).content.decode()
-    assert whole.count('class="entry"') == AuditEntry.objects.filter(chain=edited.thread_id).count()
-    assert "Changed by Bob" in whole
+    page = reads_ana.get(history).content.decode()
+    assert page.count('class="entry"') == AuditEntry.objects.filter(chain=edited.thread_id).count()
+    assert "Changed by Bob" in page
 
     erase_thread(thread_id=edited.thread_id, reason="asked for", actor=SEED)
 
@@ -259,7 +259,7 @@ def test_threads_and_calls_lead_to_the_history(reads_ana, edited):
 
 
 @pytest.fixture
-def sealed(edited, kept):
+def sealed(edited, auditor):
     """A sealed log with a call that was edited."""
     from inbox import transparency_log
 

@@ -32,18 +32,24 @@ MARKED = re.compile(r'<input class="tick"[^>]* value="([^"]+)"([^>]*)>')
 
 def boxes(response):
     """What the check boxes of a page send, and whether each is ticked or cannot be."""
-    found = {}
-    for value, rest in MARKED.findall(response.content.decode()):
-        state = "disabled" if " disabled" in rest else "ticked" if " checked" in rest else "free"
-        found[html.unescape(value)] = state
-    return found
+    boxes_by_value = {}
+    for value, attributes in MARKED.findall(response.content.decode()):
+        state = (
+            "disabled"
+            if " disabled" in attributes
+            else "ticked"
+            if " checked" in attributes
+            else "free"
+        )
+        boxes_by_value[html.unescape(value)] = state
+    return boxes_by_value
 
 
 def tick(reader, page, action="approve", only=None, **more):
     """Send the form of a page of review with some or all of its boxes ticked."""
     sent = {"action": action, "item": [box for box in boxes(page) if only is None or only in box]}
-    shown = re.findall(r'name="shown" value="([^"]+)"', page.content.decode())
-    return reader.client.post("/review/decide", {**sent, "shown": shown, **more})
+    shown_values = re.findall(r'name="shown" value="([^"]+)"', page.content.decode())
+    return reader.client.post("/review/decide", {**sent, "shown": shown_values, **more})
 
 
 def selected(*rows):
@@ -66,14 +72,14 @@ def propose(world, as_agent):
                 yield ToolCallStartEvent(tool_call_id=f"t{number}", tool_call_name=tool)
                 yield ToolCallArgsEvent(tool_call_id=f"t{number}", delta=json.dumps(args))
                 yield ToolCallEndEvent(tool_call_id=f"t{number}")
-            asked = [
+            interrupts = [
                 Interrupt(id=f"i{number}", reason="tool_call", tool_call_id=f"t{number}", **about)
                 for number in range(len(arguments))
             ]
             yield RunFinishedEvent(
                 thread_id=run_input.thread_id,
                 run_id=run_input.run_id,
-                outcome=RunFinishedInterruptOutcome(interrupts=asked),
+                outcome=RunFinishedInterruptOutcome(interrupts=interrupts),
             )
 
         return open_interrupts(start(world, "go", agent=as_agent(play)))
@@ -337,8 +343,8 @@ def test_the_way_back_leads_to_the_list_that_one_came_from(alike, reads_bob):
     done = tick(reads_bob, page, only=str(alike[0].pk), list="tool=send_email&q=dana")
     astray = reads_bob.get(f"{selected(*alike)}&list=//evil.example")
 
-    for found in (page, done):
-        assert 'href="/?tool=send_email&amp;q=dana"' in found.content.decode()
+    for response in (page, done):
+        assert 'href="/?tool=send_email&amp;q=dana"' in response.content.decode()
     assert not re.search('(href|action)="[^"]*evil.example', astray.content.decode())
 
 

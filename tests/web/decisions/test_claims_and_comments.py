@@ -63,11 +63,11 @@ def test_what_another_has_claimed_can_be_taken_over(first, post, dora, reads_bob
     assert 'form="claim-form" name="take_over"' in page
 
     refused = post(first, "claim")
-    taken = post(first, "claim", take_over="1")
+    response = post(first, "claim", take_over="1")
 
     assert refused.status_code == 409
     assert "Dora is reviewing this." in words(refused)
-    assert taken.status_code == 303
+    assert response.status_code == 303
     assert "Claimed by you" in reads_bob.open(first)
 
 
@@ -207,9 +207,9 @@ def test_a_failed_run_is_tried_again_from_the_page_of_its_thread(broken, reads_a
     response = press(reads_alice, broken, "retry")
 
     assert (response.status_code, response.url) == (303, page)
-    shown = reads_alice.get(page).content.decode()
-    assert "/retry" not in shown
-    assert f'action="/runs/{broken.retried_by.pk}/cancel"' in shown
+    text = reads_alice.get(page).content.decode()
+    assert "/retry" not in text
+    assert f'action="/runs/{broken.retried_by.pk}/cancel"' in text
 
 
 def test_what_cannot_be_tried_again_says_why_on_the_page_of_the_thread(world, reads_alice):
@@ -243,10 +243,10 @@ def test_requester_and_reviewers_cancel_open_requests_on_the_thread_page(
     reads = {"alice": reads_alice, "bob": reads_bob, "vera": reads_vera}[reader]
     page = f"/threads/{run.thread_id}/"
 
-    shown = reads.get(page)
+    thread_page = reads.get(page)
     response = press(reads, run, "cancel")
 
-    assert ("Cancel open requests" in words(shown)) == is_offered
+    assert ("Cancel open requests" in words(thread_page)) == is_offered
     assert (response.status_code == 303) == is_offered
     assert bool(open_interrupts(run)) != is_offered
 

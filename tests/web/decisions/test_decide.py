@@ -29,11 +29,11 @@ def propose(world, as_agent):
             yield ToolCallStartEvent(tool_call_id="t", tool_call_name="pay")
             yield ToolCallArgsEvent(tool_call_id="t", delta='{"amount": 1}')
             yield ToolCallEndEvent(tool_call_id="t")
-            asked = Interrupt(id="i", reason="tool_call", tool_call_id="t", **about)
+            interrupt = Interrupt(id="i", reason="tool_call", tool_call_id="t", **about)
             yield RunFinishedEvent(
                 thread_id=run_input.thread_id,
                 run_id=run_input.run_id,
-                outcome=RunFinishedInterruptOutcome(interrupts=[asked]),
+                outcome=RunFinishedInterruptOutcome(interrupts=[interrupt]),
             )
 
         return open_interrupts(start(world, "go", agent=as_agent(play)))[0]
@@ -348,12 +348,14 @@ def test_an_approval_that_asks_for_no_more_has_buttons_only(propose, reads_bob, 
 
 @pytest.mark.parametrize(("action", "approved"), [("approve", True), ("reject", False)])
 def test_the_constants_of_an_answer_go_with_the_button(propose, reads_bob, action, approved):
-    known = {
+    properties = {
         "approved": {"type": "boolean"},
         "kind": {"const": "review"},
         "more": {"type": "string"},
     }
-    interrupt = propose(response_schema={"properties": known, "required": ["approved", "kind"]})
+    interrupt = propose(
+        response_schema={"properties": properties, "required": ["approved", "kind"]}
+    )
 
     reads_bob.send(interrupt, action)
 
@@ -408,39 +410,41 @@ def test_a_long_constant_of_an_answer_is_opened_before_it_is_sent(world, as_agen
     terms = "I accept all of it. " * 200
     schema = {"type": "object", "properties": {"terms": {"const": terms}}, "required": ["terms"]}
 
-    (asked,) = open_interrupts(start(world, "sign", agent=as_agent(_asking(schema))))
+    (interrupt,) = open_interrupts(start(world, "sign", agent=as_agent(_asking(schema))))
     (fold,) = [
-        one.attributes["value"] for one in reads_bob.form(asked).controls if one.name == "opened"
+        control.attributes["value"]
+        for control in reads_bob.form(interrupt).controls
+        if control.name == "opened"
     ]
 
-    refused = reads_bob.send(asked, "answer")
-    reads_bob.send(asked, "answer", opened=fold)
+    refused = reads_bob.send(interrupt, "answer")
+    reads_bob.send(interrupt, "answer", opened=fold)
 
     assert refused.status_code == 422
-    assert sent(asked) == {"terms": terms}
+    assert sent(interrupt) == {"terms": terms}
 
 
 def test_blank_form_without_required_fields_is_not_an_answer(world, as_agent, reads_bob):
     schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
-    (asked,) = open_interrupts(start(world, "ask", agent=as_agent(_asking(schema))))
+    (interrupt,) = open_interrupts(start(world, "ask", agent=as_agent(_asking(schema))))
 
-    response = reads_bob.send(asked, "answer")
-    reads_bob.send(asked, "answer", as_json={"answer": "{}"})
+    response = reads_bob.send(interrupt, "answer")
+    reads_bob.send(interrupt, "answer", as_json={"answer": "{}"})
 
     assert response.status_code == 422
     assert "Enter an answer." in words(response)
-    assert sent(asked) == {}
+    assert sent(interrupt) == {}
 
 
 def _asking(schema):
     """An agent that asks with this schema, and ends."""
 
     async def play(run_input, ctx):
-        asked = Interrupt(id="i", reason="input_required", response_schema=schema)
+        interrupt = Interrupt(id="i", reason="input_required", response_schema=schema)
         yield RunFinishedEvent(
             thread_id=run_input.thread_id,
             run_id=run_input.run_id,
-            outcome=RunFinishedInterruptOutcome(interrupts=[asked]),
+            outcome=RunFinishedInterruptOutcome(interrupts=[interrupt]),
         )
 
     return play

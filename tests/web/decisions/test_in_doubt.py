@@ -20,10 +20,10 @@ from tests.support.web.pages import decision_form, sent
 @pytest.fixture
 def doubt(world, bob):
     """The interrupt about a charge whose worker died between its start and its result."""
-    asked = open_interrupts(start(world, "rehearse:effect:one"))[0]
-    approve(asked, bob)
-    run, lease = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
-    call = asked.tool_call
+    interrupt = open_interrupts(start(world, "rehearse:effect:one"))[0]
+    approve(interrupt, bob)
+    run, lease = claim_run(run_id=type(interrupt.run).objects.get(resumes=interrupt.run).pk)
+    call = interrupt.tool_call
     start_tool_calls(
         lease=lease,
         batch=EventBatch(),
@@ -73,8 +73,8 @@ def test_nothing_chosen_is_no_answer(doubt, reads_bob):
 
 def _chosen(reader, doubt, branch, result=""):
     """The fields of the form after an outcome was chosen in it."""
-    shown = reader.send(doubt, "answer", draft=f"branch:{branch}:answer")
-    form = decision_form(shown.content.decode())
+    response = reader.send(doubt, "answer", draft=f"branch:{branch}:answer")
+    form = decision_form(response.content.decode())
     if result:
         form.fill("answer@0/result", result)
     return dict(form.post().items())

@@ -49,11 +49,11 @@ def test_every_chip_takes_one_thing_away(ask, reads_bob):
     ask("tool_call")
 
     page = reads_bob.get("/?agent=rehearsal&tool=send_email&q=dana&mine=1")
-    found = links(page)
+    filter_links = links(page)
 
-    assert "/?tool=send_email&mine=1&q=dana" in found
-    assert "/?agent=rehearsal&mine=1&q=dana" in found
-    assert "/?agent=rehearsal&tool=send_email&mine=1" in found
+    assert "/?tool=send_email&mine=1&q=dana" in filter_links
+    assert "/?agent=rehearsal&mine=1&q=dana" in filter_links
+    assert "/?agent=rehearsal&tool=send_email&mine=1" in filter_links
     assert "Agent: rehearsal" in words(page)
 
 

@@ -88,34 +88,34 @@ def done(login, bob):
     return login
 
 
-def pages_about(asked):
-    call = asked.tool_call_id
+def pages_about(interrupt):
+    call = interrupt.tool_call_id
     return [
-        *(f"/interrupts/{asked.pk}/", f"/decided/{asked.pk}/", "/", "/decided/"),
-        *(f"/similar/{asked.pk}/", f"/threads/{asked.thread_id}/"),
-        *("/audit/", f"/audit/calls/{call}/", f"/audit/threads/{asked.thread_id}/"),
+        *(f"/interrupts/{interrupt.pk}/", f"/decided/{interrupt.pk}/", "/", "/decided/"),
+        *(f"/similar/{interrupt.pk}/", f"/threads/{interrupt.thread_id}/"),
+        *("/audit/", f"/audit/calls/{call}/", f"/audit/threads/{interrupt.thread_id}/"),
     ]
 
 
-def answers_about(asked):
-    thread = f"/api/threads/{asked.thread_id}"
+def answers_about(interrupt):
+    thread = f"/api/threads/{interrupt.thread_id}"
     return [
-        *("/api/interrupts", "/api/interrupts?status=closed", f"/api/interrupts/{asked.pk}"),
+        *("/api/interrupts", "/api/interrupts?status=closed", f"/api/interrupts/{interrupt.pk}"),
         *(thread, f"{thread}/messages", f"{thread}/state", f"{thread}/tool-calls"),
-        *(f"{thread}/audit", f"/api/runs/{asked.run_id}"),
+        *(f"{thread}/audit", f"/api/runs/{interrupt.run_id}"),
     ]
 
 
 def leaks(reader, paths):
     """Which canary is where."""
-    found = {}
+    leaked = {}
     for path in paths:
         page = reader.get(path)
         assert page.status_code == 200, path
         text = page.content.decode()
-        here = [one for one in (*CANARIES, "4711471147114") if one in text]
-        found |= {path: here} if here else {}
-    return found
+        canaries = [canary for canary in (*CANARIES, "4711471147114") if canary in text]
+        leaked |= {path: canaries} if canaries else {}
+    return leaked
 
 
 @pytest.mark.parametrize("who", ["reads_alice", "reads_bob", "reads_ana"])
@@ -145,16 +145,19 @@ def test_rest_masks_for_people_and_for_machines_that_only_read(done, reads_alice
 
 
 def test_rest_is_whole_for_machines_that_decide(done, world):
-    found = leaks(Caller(world.key), answers_about(done))
+    leaked = leaks(Caller(world.key), answers_about(done))
 
-    assert {one for here in found.values() for one in here} == {*CANARIES, "4711471147114"}
+    assert {canary for canaries in leaked.values() for canary in canaries} == {
+        *CANARIES,
+        "4711471147114",
+    }
 
 
 def test_a_machine_that_decides_gets_the_arguments_as_they_are(login, world):
-    asked = Caller(world.key).get(f"/api/interrupts/{login.pk}").json()
+    body = Caller(world.key).get(f"/api/interrupts/{login.pk}").json()
 
-    assert asked["args"] == ARGS
-    assert asked["interrupt"]["metadata"] == {"client_secret": BESIDE}
+    assert body["args"] == ARGS
+    assert body["interrupt"]["metadata"] == {"client_secret": BESIDE}
 
 
 def test_what_nobody_touched_is_approved_byte_for_byte(login, reads_bob):
@@ -196,10 +199,10 @@ def test_a_part_of_a_mask_is_no_value(login, reads_bob):
     assert reread(login).status == "open"
 
 
-def json_tab(reader, asked):
+def json_tab(reader, interrupt):
     """What the JSON tab of the arguments holds."""
-    form = reader.form(asked)
-    page = reader.post(asked, form.post(), "x&draft=tab:json:args").content.decode()
+    form = reader.form(interrupt)
+    page = reader.post(interrupt, form.post(), "x&draft=tab:json:args").content.decode()
     from tests.support.web.pages import decision_form
 
     return json.loads(decision_form(page).post()["args.json"])
@@ -285,10 +288,10 @@ def test_a_fault_in_what_is_masked_does_not_quote_it(world, as_agent, reads_bob)
             yield event
         yield asking(run_input, about(response_schema=schema))
 
-    (asked,) = open_interrupts(start(world, "go", agent=as_agent(play)))
+    (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(play)))
 
     held = {"password": f"{MASK}1", "user": "kai"}
-    page = reads_bob.send(asked, "approve", as_json={"args": json.dumps(held)})
+    page = reads_bob.send(interrupt, "approve", as_json={"args": json.dumps(held)})
 
     assert page.status_code == 422
     assert BY_NAME not in page.content.decode()
@@ -300,15 +303,15 @@ def test_an_answer_that_is_a_secret_is_masked_once_it_is_given(world, as_agent, 
     async def play(run_input, _context):
         from ag_ui import core as agui
 
-        asked = agui.Interrupt(id="i", reason="input_required", response_schema=schema)
-        yield asking(run_input, asked)
+        interrupt = agui.Interrupt(id="i", reason="input_required", response_schema=schema)
+        yield asking(run_input, interrupt)
 
-    (asked,) = open_interrupts(start(world, "go", agent=as_agent(play)))
-    answer(asked, bob, BY_NAME)
+    (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(play)))
+    answer(interrupt, bob, BY_NAME)
 
-    paths = [f"/decided/{asked.pk}/", f"/audit/threads/{asked.thread_id}/"]
-    assert leaks(reads_bob, [*paths, f"/api/interrupts/{asked.pk}"]) == {}
-    revealed = reads_bob.client.post(f"/interrupts/{asked.pk}/reveal", {"what": "answer"})
+    paths = [f"/decided/{interrupt.pk}/", f"/audit/threads/{interrupt.thread_id}/"]
+    assert leaks(reads_bob, [*paths, f"/api/interrupts/{interrupt.pk}"]) == {}
+    revealed = reads_bob.client.post(f"/interrupts/{interrupt.pk}/reveal", {"what": "answer"})
     assert BY_NAME in revealed.content.decode()
 
 
@@ -325,9 +328,9 @@ def test_revealing_shows_one_set_and_is_in_the_trail_without_its_values(login, r
     assert page.status_code == 200
     assert "no-store" in page.headers["Cache-Control"]
     text = page.content.decode()
-    assert [one for one in CANARIES if one in text] == [BY_NAME, BY_MARK, NESTED]
-    ((_, told),) = audited("audit.revealed")
-    assert told == {
+    assert [canary for canary in CANARIES if canary in text] == [BY_NAME, BY_MARK, NESTED]
+    ((_, content),) = audited("audit.revealed")
+    assert content == {
         "what": "arguments",
         "count": 4,
         "places": ["/cvv", "/hosts/0/apiKey", "/note", "/password"],
@@ -351,14 +354,14 @@ def test_each_set_of_a_call_is_revealed_by_itself(done, reads_ana, what):
 
 def test_what_was_executed_is_masked_and_revealed_as_well(world, bob, reads_bob):
     run = start(world, "rehearse:tool_call")
-    (asked,) = open_interrupts(run)
-    approve(asked, bob, editedArgs={**json.loads(asked.args), "password": BY_NAME})
+    (interrupt,) = open_interrupts(run)
+    approve(interrupt, bob, editedArgs={**json.loads(interrupt.args), "password": BY_NAME})
     resumed_run(run)
 
-    assert leaks(reads_bob, pages_about(asked)) == {}
+    assert leaks(reads_bob, pages_about(interrupt)) == {}
     for path, what in (
-        (f"/audit/calls/{asked.tool_call_id}/", "executed"),
-        (f"/interrupts/{asked.pk}/", "executed"),
+        (f"/audit/calls/{interrupt.tool_call_id}/", "executed"),
+        (f"/interrupts/{interrupt.pk}/", "executed"),
     ):
         assert BY_NAME in reveal(reads_bob, path, what).content.decode()
 
@@ -377,11 +380,11 @@ def test_who_does_not_decide_reveals_nothing(login, reads_alice, reads_carol, pa
 
 
 def test_there_is_nothing_to_reveal_where_nothing_is_masked(ask, reads_bob):
-    asked = ask("tool_call")
+    interrupt = ask("tool_call")
 
-    assert reveal(reads_bob, f"/interrupts/{asked.pk}/", "arguments").status_code == 404
-    assert reveal(reads_bob, f"/interrupts/{asked.pk}/", "nonsense").status_code == 404
-    assert "Reveal" not in words(reads_bob.get(f"/interrupts/{asked.pk}/"))
+    assert reveal(reads_bob, f"/interrupts/{interrupt.pk}/", "arguments").status_code == 404
+    assert reveal(reads_bob, f"/interrupts/{interrupt.pk}/", "nonsense").status_code == 404
+    assert "Reveal" not in words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
     assert audited("audit.revealed") == []
 
 
@@ -420,6 +423,6 @@ def test_characters_that_hide_in_a_secret_are_not_spelled_out(world, as_agent, r
             yield event
         yield asking(run_input, about())
 
-    (asked,) = open_interrupts(start(world, "go", agent=as_agent(play)))
+    (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(play)))
 
-    assert leaks(reads_bob, [f"/interrupts/{asked.pk}/"]) == {}
+    assert leaks(reads_bob, [f"/interrupts/{interrupt.pk}/"]) == {}

@@ -32,48 +32,48 @@ def five(world, bob):
     from inbox.rules.runs.states import ToolCallOutcome
 
     def ask():
-        (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
-        return asked
+        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+        return interrupt
 
     approved, edited, denied, expired, waiting = (ask() for _ in range(5))
     approve(approved, bob)
     approve(edited, bob, editedArgs={**json.loads(edited.args), "subject": "Another"})
     deny(denied, bob)
-    for asked in (approved, edited, denied):
-        resumed_run(asked.run)
+    for interrupt in (approved, edited, denied):
+        resumed_run(interrupt.run)
     ToolCall.objects.filter(pk=expired.tool_call_id).update(verdict=ToolCallOutcome.EXPIRED)
     Interrupt.objects.filter(pk=expired.pk).update(status="expired", closed_at=datetime.now(UTC))
-    for asked, seconds in ((approved, 10), (edited, 20), (denied, 60)):
-        closed = reread(asked).created_at + timedelta(seconds=seconds)
-        Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
+    for interrupt, seconds in ((approved, 10), (edited, 20), (denied, 60)):
+        closed = reread(interrupt).created_at + timedelta(seconds=seconds)
+        Interrupt.objects.filter(pk=interrupt.pk).update(closed_at=closed)
     return approved, edited, denied, expired, waiting
 
 
-def move(asked, days):
+def move(interrupt, days):
     """Let a call have been proposed so many days ago: its key says when."""
-    call = ToolCall.objects.get(pk=asked.tool_call_id)
+    call = ToolCall.objects.get(pk=interrupt.tool_call_id)
     old = call.pk
-    made = (old.int >> 80) - days * 86_400_000
-    call.pk = UUID(int=(made << 80) | (old.int & ((1 << 80) - 1)))
+    milliseconds = (old.int >> 80) - days * 86_400_000
+    call.pk = UUID(int=(milliseconds << 80) | (old.int & ((1 << 80) - 1)))
     call.tool_call_id = f"{call.tool_call_id}-{days}"
     call.save(force_insert=True)
 
 
 def test_the_figures_say_what_came_of_the_calls(five, bob):
-    found = metrics_for(bob, last_days(7))
+    metrics = metrics_for(bob, last_days(7))
 
-    assert found.counts.by_outcome == {
+    assert metrics.counts.by_outcome == {
         "approved": 1,
         "edited": 1,
         "denied": 1,
         "expired": 1,
         "": 1,
     }
-    assert (found.counts.approval_rate, found.counts.edit_rate) == (2 / 3, 1 / 2)
-    assert (found.times.count, found.times.median, found.times.p90) == (3, 20, 60)
-    assert (found.expired, found.pending, found.oldest) == (1, 1, five[-1])
-    assert [counts.all for _, counts in found.by_day] == [0, 0, 0, 0, 0, 0, 5]
-    ((tool, (counts, times)),) = found.by_tool.items()
+    assert (metrics.counts.approval_rate, metrics.counts.edit_rate) == (2 / 3, 1 / 2)
+    assert (metrics.times.count, metrics.times.median, metrics.times.p90) == (3, 20, 60)
+    assert (metrics.expired, metrics.pending, metrics.oldest) == (1, 1, five[-1])
+    assert [counts.all for _, counts in metrics.by_day] == [0, 0, 0, 0, 0, 0, 5]
+    ((tool, (counts, times)),) = metrics.by_tool.items()
     assert (tool, counts.all, times.median) == ("send_email", 5, 20)
 
 
@@ -102,19 +102,19 @@ def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypa
         move(five[0], days)
     monkeypatch.setattr(metrics, "MAX_CALLS", 6)
 
-    found = metrics_for(bob, last_days(7))
+    figures = metrics_for(bob, last_days(7))
 
-    assert found.since == last_days(7)[-2]
-    assert [counts.all for _, counts in found.by_day] == [0, 0, 0, 0, 0, 1, 5]
+    assert figures.since == last_days(7)[-2]
+    assert [counts.all for _, counts in figures.by_day] == [0, 0, 0, 0, 0, 1, 5]
 
 
 def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
     monkeypatch.setattr(metrics, "MAX_ANSWERS", 2)
 
-    found = metrics_for(bob, last_days(7))
+    figures = metrics_for(bob, last_days(7))
 
-    assert found.is_sampled
-    assert found.times.count == 2
+    assert figures.is_sampled
+    assert figures.times.count == 2
 
 
 def test_more_rows_cost_no_more_queries(five, bob, django_assert_num_queries, world):
@@ -163,15 +163,15 @@ def test_days_end_today():
 
 def test_the_page_has_the_figures_in_words(five, reads_bob):
     page = reads_bob.get("/audit/metrics/?days=7")
-    said = words(page)
+    text = words(page)
 
-    assert "Tool calls 5" in said
-    assert "Approval rate 67 %" in said
-    assert "Edited before approval 50 %" in said
-    assert "Median response time 20.0 s" in said
-    assert "Expired requests 1" in said
+    assert "Tool calls 5" in text
+    assert "Approval rate 67 %" in text
+    assert "Edited before approval 50 %" in text
+    assert "Median response time 20.0 s" in text
+    assert "Expired requests 1" in text
     assert f'href="/interrupts/{five[-1].pk}/"' in page.content.decode()
-    assert f"{last_days(1)[0]} 2 1 1 1" in said
+    assert f"{last_days(1)[0]} 2 1 1 1" in text
     assert 'href="/audit/?tool=send_email"' in page.content.decode()
 
 
@@ -266,9 +266,9 @@ def test_days_that_are_not_counted_have_no_row(five, reads_bob, monkeypatch):
 
 
 def test_an_answer_from_before_its_question_took_no_time(five, reads_bob):
-    for asked in five[:3]:
-        closed = reread(asked).created_at - timedelta(days=2)
-        Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
+    for interrupt in five[:3]:
+        closed = reread(interrupt).created_at - timedelta(days=2)
+        Interrupt.objects.filter(pk=interrupt.pk).update(closed_at=closed)
 
     assert "Median response time 0 ms" in words(reads_bob.get("/audit/metrics/"))
 

@@ -20,9 +20,8 @@ from tests.support.web.pages import words
 
 
 @pytest.fixture
-def asked(world):
-    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-    return interrupt
+def interrupt(world):
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
 
 
 def tell(reader, interrupt, view_digest=None):
@@ -37,17 +36,17 @@ def look(interrupt, actor, view_digest=None):
 
 
 def sightings(interrupt):
-    found = AuditEntry.objects.filter(interrupt=interrupt, action="interrupt.viewed")
-    return [(one.actor_id, one.content["digests"]["view"]) for one in found.order_by("seq")]
+    entries = AuditEntry.objects.filter(interrupt=interrupt, action="interrupt.viewed")
+    return [(entry.actor_id, entry.content["digests"]["view"]) for entry in entries.order_by("seq")]
 
 
-def test_a_view_is_in_the_trail_once_for_each_person(asked, bob, alice, reads_bob, reads_alice):
+def test_a_view_is_in_the_trail_once_for_each_person(interrupt, bob, alice, reads_bob, reads_alice):
     for reader in (reads_bob, reads_bob, reads_alice, reads_bob):
-        assert tell(reader, asked) == 204
+        assert tell(reader, interrupt) == 204
 
-    assert sightings(asked) == [
-        (str(bob.user_id), asked.view_digest),
-        (str(alice.user_id), asked.view_digest),
+    assert sightings(interrupt) == [
+        (str(bob.user_id), interrupt.view_digest),
+        (str(alice.user_id), interrupt.view_digest),
     ]
 
 
@@ -66,70 +65,72 @@ def test_another_view_of_the_same_request_is_seen_anew(world, as_agent, bob, rea
     assert before != after == reread(second).shown_digest
 
 
-def test_a_page_asks_to_be_told_of_only_until_it_was(asked, reads_bob, reads_alice):
-    address = f'data-viewed="/interrupts/{asked.pk}/viewed"'
-    assert address in reads_bob.open(asked)
-    assert address in reads_bob.open(asked), "reading a page has written something down"
+def test_a_page_asks_to_be_told_of_only_until_it_was(interrupt, reads_bob, reads_alice):
+    address = f'data-viewed="/interrupts/{interrupt.pk}/viewed"'
+    assert address in reads_bob.open(interrupt)
+    assert address in reads_bob.open(interrupt), "reading a page has written something down"
 
-    tell(reads_bob, asked)
+    tell(reads_bob, interrupt)
 
-    assert "data-viewed" not in reads_bob.open(asked)
-    assert address in reads_alice.open(asked)
+    assert "data-viewed" not in reads_bob.open(interrupt)
+    assert address in reads_alice.open(interrupt)
 
 
-def test_nobody_has_seen_what_was_not_shown(asked, bob, reads_bob):
-    assert tell(reads_bob, asked, "0" * 64) == 409
+def test_nobody_has_seen_what_was_not_shown(interrupt, bob, reads_bob):
+    assert tell(reads_bob, interrupt, "0" * 64) == 409
     with pytest.raises(ViewChanged):
-        look(asked, bob, "0" * 64)
+        look(interrupt, bob, "0" * 64)
 
-    assert sightings(asked) == []
+    assert sightings(interrupt) == []
 
 
-def test_strangers_and_machines_see_nothing(asked, carol, robot, reads_carol):
-    assert tell(reads_carol, asked) == 404
+def test_strangers_and_machines_see_nothing(interrupt, carol, robot, reads_carol):
+    assert tell(reads_carol, interrupt) == 404
     with pytest.raises(NotFound):
-        look(asked, carol)
+        look(interrupt, carol)
     with pytest.raises(Forbidden):
-        look(asked, robot)
+        look(interrupt, robot)
 
-    assert sightings(asked) == []
+    assert sightings(interrupt) == []
 
 
-def test_the_history_of_the_thread_says_who_has_seen_it(asked, reads_bob, reads_alice):
-    tell(reads_bob, asked)
-    history = f"/audit/threads/{asked.thread_id}/"
+def test_the_history_of_the_thread_says_who_has_seen_it(interrupt, reads_bob, reads_alice):
+    tell(reads_bob, interrupt)
+    history = f"/audit/threads/{interrupt.thread_id}/"
 
     assert "Bob viewed this" in words(reads_alice.get(history))
     assert "You viewed this" in words(reads_bob.get(history))
-    assert "Bob viewed this" in words(reads_alice.get(f"/audit/calls/{asked.tool_call_id}/"))
+    assert "Bob viewed this" in words(reads_alice.get(f"/audit/calls/{interrupt.tool_call_id}/"))
     assert "Matches the audit trail." in words(
-        reads_alice.get(f"/audit/calls/{asked.tool_call_id}/")
+        reads_alice.get(f"/audit/calls/{interrupt.tool_call_id}/")
     )
 
 
 @pytest.mark.browser
 def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(tmp_path):
     with open_site(tmp_path) as site, site.open_as("marco") as page:
-        asked = site.ask("tool_call")
-        entries = f"/api/threads/{asked['thread']}/audit"
+        interrupt = site.ask("tool_call")
+        entries = f"/api/threads/{interrupt['thread']}/audit"
 
         def seen():
-            found = site.call(entries)["results"]
-            return [one["actor"]["name"] for one in found if one["action"] == "interrupt.viewed"]
+            results = site.call(entries)["results"]
+            return [
+                entry["actor"]["name"] for entry in results if entry["action"] == "interrupt.viewed"
+            ]
 
         ahead = page.context.new_page()
         ahead.add_init_script(
             "Object.defineProperty(document, 'hidden', { get: () => !window.shown });"
         )
-        site.open(ahead, asked)
+        site.open(ahead, interrupt)
         assert seen() == []
 
         ahead.evaluate("shown = true; document.dispatchEvent(new Event('visibilitychange'))")
         wait_for(seen)
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.reload()
         site.wait_until_live(page)
 
         assert seen() == ["Marco Ruiz"]
-        page.goto(f"{site.url}/audit/threads/{asked['thread']}/")
+        page.goto(f"{site.url}/audit/threads/{interrupt['thread']}/")
         expect(page.locator("#entries")).to_contain_text(re.compile("You viewed this"))

@@ -108,14 +108,14 @@ def twice(world, as_agent):
         yield ToolCallStartEvent(tool_call_id="t", tool_call_name="pay")
         yield ToolCallArgsEvent(tool_call_id="t", delta=json.dumps({"memo": "rent " * 500}))
         yield ToolCallEndEvent(tool_call_id="t")
-        asked = [
+        interrupts = [
             Interrupt(id="i0", reason="tool_call", tool_call_id="t", response_schema=editable),
             Interrupt(id="i1", reason="tool_call", tool_call_id="t", response_schema=shut),
         ]
         yield RunFinishedEvent(
             thread_id=run_input.thread_id,
             run_id=run_input.run_id,
-            outcome=RunFinishedInterruptOutcome(interrupts=asked),
+            outcome=RunFinishedInterruptOutcome(interrupts=interrupts),
         )
 
     return open_interrupts(start(world, "go", agent=as_agent(play)))
@@ -169,7 +169,7 @@ def test_a_form_without_a_digest_decides_nothing(ask, reads_bob):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ('{"to": "half', "Not JSON"),
         ('{"to": 1, "to": 2}', "appears twice"),
@@ -177,7 +177,7 @@ def test_a_form_without_a_digest_decides_nothing(ask, reads_bob):
         ('{"amount": 1e999}', "too large"),
     ],
 )
-def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, said):
+def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, message):
     interrupt = ask("tool_call")
 
     response = reads_bob.send(interrupt, "approve", as_json={"args": args})
@@ -189,7 +189,7 @@ def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, s
     assert f'href="#{field.attributes["id"]}"' in page
     assert 'aria-invalid="true"' in page
     assert reread(interrupt).status == "open"
-    assert said in words(response)
+    assert message in words(response)
 
 
 def test_an_answer_that_does_not_fit_the_schema_is_kept_and_explained(ask, reads_bob):

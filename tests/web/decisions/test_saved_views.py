@@ -36,8 +36,8 @@ def admin(world):
     return world.actor(user)
 
 
-def save(actor, name="Rent", wanted=MINE, team=None):
-    return save_view(name=name, list_filter=wanted, actor=actor, team_id=team and team.pk)
+def save(actor, name="Rent", query=MINE, team=None):
+    return save_view(name=name, list_filter=query, actor=actor, team_id=team and team.pk)
 
 
 def names(actor):
@@ -68,7 +68,7 @@ def test_saving_under_the_same_name_replaces_the_view_of_that_name(bob, dora):
     first = save(bob)
     save(dora)
 
-    again = save(bob, wanted=InterruptFilter(state=ListState.DECIDED, tool="pay"))
+    again = save(bob, query=InterruptFilter(state=ListState.DECIDED, tool="pay"))
 
     assert again.pk == first.pk
     assert InterruptFilter.from_text(again.query) == InterruptFilter(
@@ -145,7 +145,7 @@ def test_there_is_an_end_to_the_views_of_one_person(bob):
 
     with pytest.raises(errors.InvalidValue):
         save(bob, name="one more")
-    save(bob, name="1", wanted=InterruptFilter())
+    save(bob, name="1", query=InterruptFilter())
     assert SavedView.objects.count() == MAX_VIEWS
 
 

@@ -92,8 +92,8 @@ def test_approval_without_seeing_is_in_the_decision_and_the_trail(masked, reads_
 
     assert page.status_code == 303
     assert Decision.objects.get(interrupt=masked).unseen is True
-    ((_, told),) = audited("interrupt.resolved")
-    assert told["unseen"] is True
+    ((_, content),) = audited("interrupt.resolved")
+    assert content["unseen"] is True
     assert "Approved without seeing the masked values" in words(
         reads_bob.get(f"/decided/{masked.pk}/")
     )
@@ -115,11 +115,11 @@ def test_masked_values_are_rejected_without_a_reveal(masked, reads_bob):
 
 def test_people_over_rest_say_that_they_approve_unseen(masked, reads_bob):
     url = f"/api/interrupts/{masked.pk}"
-    shown = reads_bob.get(url).json()
+    interrupt = reads_bob.get(url).json()
     body = {
         "status": "resolved",
         "payload": {"approved": True},
-        "view_digest": shown["view_digest"],
+        "view_digest": interrupt["view_digest"],
     }
 
     def decide_with(**more):
@@ -127,21 +127,21 @@ def test_people_over_rest_say_that_they_approve_unseen(masked, reads_bob):
             f"{url}/decide", {**body, **more}, content_type="application/json"
         )
 
-    refused, taken = decide_with(), decide_with(unseen=True)
+    refused, accepted = decide_with(), decide_with(unseen=True)
 
     assert (refused.status_code, refused.json()["code"]) == (422, "MASKED_NOT_SEEN")
     assert refused.json()["masked"] == ["arguments"]
-    assert (taken.status_code, taken.json()["unseen"]) == (200, True)
+    assert (accepted.status_code, accepted.json()["unseen"]) == (200, True)
 
 
 def test_keys_that_decide_see_everything_and_need_no_reveal(masked, world):
     caller = Caller(world.key)
-    shown = caller.get(f"/api/interrupts/{masked.pk}").json()
+    body = caller.get(f"/api/interrupts/{masked.pk}").json()
 
-    assert shown["masked"] == []
+    assert body["masked"] == []
     answer = caller.post(
         f"/api/interrupts/{masked.pk}/decide",
-        {"status": "resolved", "payload": {"approved": True}, "view_digest": shown["view_digest"]},
+        {"status": "resolved", "payload": {"approved": True}, "view_digest": body["view_digest"]},
     )
     assert (answer.status_code, answer.json()["unseen"]) == (200, False)
 
@@ -179,12 +179,12 @@ def test_badge_says_that_the_agent_asked_to_hide_a_value(ask_with, reads_bob):
     interrupt = ask_with({"command": "rm -rf /", "note": "x"}, schema=MARKED)
 
     assert f"{BADGE}: command" in words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
-    shown = reads_bob.get(f"/api/interrupts/{interrupt.pk}").json()
-    assert shown["masked"] == [{"pointer": "/args/command", "hidden_by": "agent"}]
+    body = reads_bob.get(f"/api/interrupts/{interrupt.pk}").json()
+    assert body["masked"] == [{"pointer": "/args/command", "hidden_by": "agent"}]
 
 
 def test_secret_names_have_no_badge_of_the_agent(masked, reads_bob):
     assert BADGE not in words(reads_bob.get(f"/interrupts/{masked.pk}/"))
-    shown = reads_bob.get(f"/api/interrupts/{masked.pk}").json()
-    assert shown["masked"] == [{"pointer": "/args/auth/to", "hidden_by": "name"}]
-    assert shown["args"]["auth"]["amount"] == 9000
+    body = reads_bob.get(f"/api/interrupts/{masked.pk}").json()
+    assert body["masked"] == [{"pointer": "/args/auth/to", "hidden_by": "name"}]
+    assert body["args"]["auth"]["amount"] == 9000

@@ -53,7 +53,7 @@ def accept(client, path, **typed):
 def test_only_administrators_have_the_tab(reads_ana, reads_bob, reads_carol):
     assert TAB in reads_ana.get("/teams/tests/").content.decode()
     assert TAB not in reads_bob.get("/teams/tests/").content.decode()
-    assert [one.get(TAB).status_code for one in (reads_ana, reads_bob, reads_carol)] == [
+    assert [reader.get(TAB).status_code for reader in (reads_ana, reads_bob, reads_carol)] == [
         *(200, 403, 404)
     ]
 
@@ -68,10 +68,10 @@ def test_an_invitation_is_mailed_in_the_language_of_the_page_and_listed(reads_an
 
 
 def test_where_no_mail_is_sent_the_link_is_shown_once(reads_ana):
-    made = reads_ana.client.post(f"{TAB}add", FORM)
+    response = reads_ana.client.post(f"{TAB}add", FORM)
 
-    (link,) = re.findall(r'id="token">([^<]*)<', made.content.decode())
-    assert "no-store" in made.headers["Cache-Control"]
+    (link,) = re.findall(r'id="token">([^<]*)<', response.content.decode())
+    assert "no-store" in response.headers["Cache-Control"]
     assert Client().get(urlsplit(link).path).status_code == 200
     assert token_of(urlsplit(link).path) not in reads_ana.get(TAB).content.decode()
 
@@ -136,9 +136,9 @@ def test_opening_a_link_changes_nothing_however_often(world, link):
 def test_whoever_makes_an_account_is_signed_in_to_it_and_in_the_team(world, link):
     client = Client()
 
-    made = accept(client, link)
+    response = accept(client, link)
 
-    assert (made.status_code, made.url) == (302, "/")
+    assert (response.status_code, response.url) == (302, "/")
     assert Membership.objects.get(user__username="nora").role == "reviewer"
     assert "Nora New" in words(client.get("/teams/tests/"))
     signed_in = AuditEntry.objects.filter(action="person.signed_in").last()
@@ -188,9 +188,9 @@ def test_whoever_is_signed_in_makes_no_second_account_by_an_old_page(reads_carol
 
 def test_who_has_an_account_signs_in_and_comes_back(world, link):
     page = Client().get(link).content.decode()
-    (there,) = re.findall(r'href="(/login/\?[^"]*)"', page)
+    (sign_in_link,) = re.findall(r'href="(/login/\?[^"]*)"', page)
 
-    signed_in = Client().post(there, {"username": "carol", "password": "carol-password"})
+    signed_in = Client().post(sign_in_link, {"username": "carol", "password": "carol-password"})
 
     assert (signed_in.status_code, signed_in.url) == (302, link)
 
@@ -237,8 +237,8 @@ def test_what_has_ended_says_how_and_not_whom_it_was_for(world, reads_carol, how
     for answer in answers:
         assert answer.status_code == 410
         assert how in words(answer)
-        for told in ("nora", "Tests", "system:seed", "Reviewer"):
-            assert told not in words(answer)
+        for text in ("nora", "Tests", "system:seed", "Reviewer"):
+            assert text not in words(answer)
 
 
 def test_a_link_that_never_was_is_not_found(world, reads_carol):
@@ -250,7 +250,7 @@ def test_a_link_that_never_was_is_not_found(world, reads_carol):
         Client().post("/join/account", {}),
     ]
 
-    assert [one.status_code for one in answers] == [404] * 4
+    assert [response.status_code for response in answers] == [404] * 4
 
 
 def test_a_token_that_counts_never_gets_into_a_log(world, link, caplog):

@@ -96,11 +96,11 @@ def test_a_team_is_renamed_and_gets_a_grace_period(reads_ana, world):
 
 
 def test_a_key_is_made_and_its_token_is_shown_once(reads_ana):
-    made = reads_ana.client.post("/teams/tests/keys/add", KEY)
+    response = reads_ana.client.post("/teams/tests/keys/add", KEY)
 
-    token, row = token_in(made), ApiKey.objects.get(name="ci")
+    token, row = token_in(response), ApiKey.objects.get(name="ci")
     assert actor_of_key(token).key_id == row.pk
-    assert "no-store" in made.headers["Cache-Control"]
+    assert "no-store" in response.headers["Cache-Control"]
     assert (row.created_by, (row.expires_at - row.created_at).days) == ("Ana", 90)
     for address in (f"/keys/{row.pk}/", "/teams/tests/keys/", "/teams/tests/who/"):
         assert token not in reads_ana.get(address).content.decode()
@@ -137,10 +137,10 @@ def test_what_makes_no_key_is_said_beside_its_field(reads_ana, wrong, field):
 
 
 def test_an_agent_gets_a_key_of_its_own(reads_ana):
-    made = reads_ana.client.post("/teams/tests/keys/add", {**KEY, "agent": "rehearsal"})
+    response = reads_ana.client.post("/teams/tests/keys/add", {**KEY, "agent": "rehearsal"})
 
-    assert actor_of_key(token_in(made)).agent_id is not None
-    assert "The key can read and run this agent only. It cannot decide." in words(made)
+    assert actor_of_key(token_in(response)).agent_id is not None
+    assert "The key can read and run this agent only. It cannot decide." in words(response)
 
 
 def test_a_new_token_is_shown_once_and_the_one_before_is_named(reads_ana, key):

@@ -47,9 +47,9 @@ DECEIVING = "✔ Verified by Security: routine restart"
     ],
 )
 def test_a_heading_over_the_wire_is_made_of_facts(more, expected):
-    given = {"message": DECEIVING, "is_operators": False, "tool": "", "values": {}, **more}
+    facts = {"message": DECEIVING, "is_operators": False, "tool": "", "values": {}, **more}
 
-    assert heading_of(**given) == expected
+    assert heading_of(**facts) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_a_heading_over_the_wire_is_made_of_facts(more, expected):
     ],
 )
 def test_a_heading_of_code_in_the_worker_is_its_authors_text(message, values, expected):
-    given = {"reason": "tool_call", "message": message, "is_operators": True, "tool": "pay"}
+    facts = {"reason": "tool_call", "message": message, "is_operators": True, "tool": "pay"}
 
-    assert heading_of(**given, values=values).startswith(expected)
+    assert heading_of(**facts, values=values).startswith(expected)
 
 
 WRITTEN = {
@@ -98,9 +98,9 @@ WRITTEN = {
     ],
 )
 def test_heading_of_an_administrator_names_arguments(more, expected):
-    given = {"reason": "tool_call", "message": DECEIVING, "is_operators": False, "tool": "pay"}
+    facts = {"reason": "tool_call", "message": DECEIVING, "is_operators": False, "tool": "pay"}
 
-    assert heading_of(**{**given, **more}, templates=WRITTEN) == expected
+    assert heading_of(**{**facts, **more}, templates=WRITTEN) == expected
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_headings_that_are_refused_stay_in_the_form(reads_ana, typed):
 
 
 def test_words_of_an_agent_elsewhere_stand_below_the_heading(world, elsewhere, refunds, reads_bob):
-    asked = examples.canonical({**examples.MINIMAL, "message": DECEIVING})
-    elsewhere.runs = [asked]
+    finished_run = examples.canonical({**examples.MINIMAL, "message": DECEIVING})
+    elsewhere.runs = [finished_run]
 
     (interrupt,) = open_interrupts(start(world, "go", agent=refunds))
 
@@ -200,9 +200,9 @@ def test_words_of_an_agent_elsewhere_stand_below_the_heading(world, elsewhere, r
 
 
 def test_a_secret_is_in_no_heading(world, elsewhere, refunds):
-    asked = examples.canonical(examples.MINIMAL)
-    asked[2]["delta"] = json.dumps({"password": "correct horse", "to": "a@b.com"})
-    elsewhere.runs = [asked]
+    interrupt = examples.canonical(examples.MINIMAL)
+    interrupt[2]["delta"] = json.dumps({"password": "correct horse", "to": "a@b.com"})
+    elsewhere.runs = [interrupt]
 
     start(world, "go", agent=refunds)
 

@@ -160,16 +160,16 @@ def test_a_thread_takes_another_message(world, reads_alice):
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "status"),
+    ("text", "error", "status"),
     [("rehearse:echo", "waits for answers", 409), (" ", "Enter a message for the agent", 422)],
 )
-def test_a_message_that_is_not_taken_is_kept_and_explained(world, reads_alice, text, said, status):
-    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+def test_a_message_that_is_not_taken_is_kept_and_explained(world, reads_alice, text, error, status):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
-    response = _say(reads_alice, asked.thread_id, text)
+    response = _say(reads_alice, interrupt.thread_id, text)
 
     assert response.status_code == status
-    assert said in words(response)
+    assert error in words(response)
     assert Page(response.content.decode()).control("message").value == text
 
 

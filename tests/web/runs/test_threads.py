@@ -121,7 +121,7 @@ def test_thread_shows_arguments_as_the_agent_wrote_them(world, as_agent, reads_b
 
 
 @pytest.mark.parametrize(
-    ("content", "shown"),
+    ("content", "expected_html"),
     [
         ({"label": "Copying", "done": 2, "total": 5}, "Copying 2 / 5"),
         ({"label": "Copying", "done": 0, "total": 1.5}, "Copying 0 / 1.5"),
@@ -134,16 +134,16 @@ def test_thread_shows_arguments_as_the_agent_wrote_them(world, as_agent, reads_b
     ],
 )
 def test_progress_is_a_line_and_anything_else_is_shown_whole(
-    world, alice, reads_bob, content, shown
+    world, alice, reads_bob, content, expected_html
 ):
     run = start_run(agent=world.agent, request=request("go"), actor=alice).run
     _, lease = claim_run(run_id=run.pk)
-    told = ActivitySnapshotEvent(message_id="p", activity_type="progress", content=content)
-    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(told)]))
+    event = ActivitySnapshotEvent(message_id="p", activity_type="progress", content=content)
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(event)]))
 
     page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
 
-    assert shown in page
+    assert expected_html in page
 
 
 def test_a_failed_run_says_why(world, reads_bob):
@@ -158,11 +158,11 @@ def test_a_failed_run_says_why(world, reads_bob):
 def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice, reads_bob):
     run = start_run(agent=world.agent, request=request("go"), actor=alice).run
     _, lease = claim_run(run_id=run.pk)
-    said = [
+    events = [
         TextMessageStartEvent(message_id="m", role="assistant"),
         TextMessageContentEvent(message_id="m", delta="half a sen"),
     ]
-    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(event) for event in said]))
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(event) for event in events]))
 
     page = words(reads_bob.get(f"/threads/{run.thread_id}/", live=True))
 
@@ -227,12 +227,17 @@ def test_pages_read_no_input_of_earlier_runs(world, alice, reads_bob):
     run = start(world, "rehearse:echo", thread_id="long")
     for _ in range(3):
         start(world, "rehearse:echo", thread_id="long")
-    asked = open_interrupts(start(world, "rehearse:tool_call", thread_id="long"))[0]
+    interrupt = open_interrupts(start(world, "rehearse:tool_call", thread_id="long"))[0]
 
-    for path in (f"/threads/{run.thread_id}/", "/threads/", "/runs/", f"/interrupts/{asked.pk}/"):
+    for path in (
+        f"/threads/{run.thread_id}/",
+        "/threads/",
+        "/runs/",
+        f"/interrupts/{interrupt.pk}/",
+    ):
         with CaptureQueriesContext(connection) as done:
             reads_bob.get(path)
 
-        inputs = [one["sql"] for one in done if '"inbox_run"."input"' in one["sql"]]
-        of_one_run = ("LIMIT 1", asked.run_id.hex, str(asked.run_id))
+        inputs = [query["sql"] for query in done if '"inbox_run"."input"' in query["sql"]]
+        of_one_run = ("LIMIT 1", interrupt.run_id.hex, str(interrupt.run_id))
         assert all(any(part in sql for part in of_one_run) for sql in inputs)

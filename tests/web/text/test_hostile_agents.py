@@ -114,10 +114,10 @@ def test_hidden_characters_are_spelled_out_and_pointed_at(hostile, reads_bob):
 
     page = reads_bob.open(interrupt)
     # A control holds the value as it is, so that it can be sent untouched.
-    shown = re.sub(r' value="[^"]*"', "", page)
+    text = re.sub(r' value="[^"]*"', "", page)
 
-    assert "\u202e" not in shown
-    assert "\u200b" not in shown
+    assert "\u202e" not in text
+    assert "\u200b" not in text
     assert "⟨U+202E⟩" in page
     assert "Suspicious characters" in page
     assert "U+202E RIGHT-TO-LEFT OVERRIDE" in page
@@ -154,7 +154,7 @@ def test_a_long_argument_is_not_approved_before_it_was_opened(hostile, reads_bob
 
     refused = reads_bob.send(interrupt, "approve")
     form = reads_bob.form(interrupt)
-    (fold,) = [one.attributes["value"] for one in form.controls if one.name == "opened"]
+    (fold,) = [control.attributes["value"] for control in form.controls if control.name == "opened"]
     reads_bob.send(interrupt, "approve", opened=fold)
 
     assert refused.status_code == 422

@@ -86,7 +86,7 @@ def _is_own(address):
 
 
 @pytest.fixture
-def asked(world, as_agent):
+def ask_with_text(world, as_agent):
     """Write the text into every field of a run that ends with a tool call and a question."""
 
     def ask(text, id_text=None):
@@ -144,9 +144,9 @@ def pages_of(reader, run, *interrupts):
     paths = ["/", "/decided/", "/threads/", f"/threads/{run.thread_id}/"]
     for row in interrupts:
         paths += [f"/interrupts/{row.pk}/", f"/decided/{row.pk}/", f"/similar/{row.pk}/"]
-    found = {path: reader.get(path) for path in paths}
-    assert {page.status_code for page in found.values()} == {200}
-    return {path: page.content.decode() for path, page in found.items()}
+    responses = {path: reader.get(path) for path in paths}
+    assert {page.status_code for page in responses.values()} == {200}
+    return {path: page.content.decode() for path, page in responses.items()}
 
 
 def assert_only_text(pages):
@@ -156,8 +156,8 @@ def assert_only_text(pages):
 
 
 @pytest.mark.parametrize("text", PAYLOADS.values(), ids=PAYLOADS.keys())
-def test_no_page_runs_or_loads_what_an_agent_wrote(asked, reads_bob, bob, text):
-    run, call, question = asked(text, "".join(char for char in text if char not in HIDDEN))
+def test_no_page_runs_or_loads_what_an_agent_wrote(ask_with_text, reads_bob, bob, text):
+    run, call, question = ask_with_text(text, "".join(char for char in text if char not in HIDDEN))
 
     before = pages_of(reads_bob, run, call, question)
     answer(call, bob, {"approved": False, "reason": f"note7 {text}"})
@@ -170,18 +170,18 @@ def test_no_page_runs_or_loads_what_an_agent_wrote(asked, reads_bob, bob, text):
 
 
 @pytest.mark.parametrize("text", PAYLOADS.values(), ids=PAYLOADS.keys())
-def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
-    run, call, question = asked(text)
+def test_what_an_agent_wrote_is_shown_letter_for_letter(ask_with_text, reads_bob, text):
+    run, call, question = ask_with_text(text)
 
     pages = pages_of(reads_bob, run, call, question)
-    shown = {path: html.unescape(page) for path, page in pages.items()}
-    of_call, of_question = shown[f"/interrupts/{call.pk}/"], shown[f"/interrupts/{question.pk}/"]
+    texts = {path: html.unescape(page) for path, page in pages.items()}
+    of_call, of_question = texts[f"/interrupts/{call.pk}/"], texts[f"/interrupts/{question.pk}/"]
 
     spelled, as_json = escape_invisible(text), json_text(text)[1:-1]
     assert f"message7 {spelled}" in of_call
     assert f"said7 {spelled}" in of_call
-    assert f"said7 {spelled}" in shown[f"/threads/{run.thread_id}/"]
-    assert f"user7 {spelled}" in shown[f"/threads/{run.thread_id}/"]
+    assert f"said7 {spelled}" in texts[f"/threads/{run.thread_id}/"]
+    assert f"user7 {spelled}" in texts[f"/threads/{run.thread_id}/"]
     for field in ("metakey", "metavalue"):
         # Facts: the name as a label, and the value as text.
         assert f"{field}7 {spelled}".casefold() in of_call.casefold(), field
@@ -192,22 +192,22 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
         assert f"{field}7 {as_json}" in of_question, field
     for page in (of_call, of_question):
         assert "tool7" in page or "reason7" in page
-    assert escape_invisible(run.thread.external_id) in shown["/threads/"]
-    assert "message7" in shown["/"]
+    assert escape_invisible(run.thread.external_id) in texts["/threads/"]
+    assert "message7" in texts["/"]
 
 
 @pytest.mark.parametrize("text", PAYLOADS.values(), ids=PAYLOADS.keys())
-def test_what_a_reviewer_typed_is_text_when_it_comes_back(asked, reads_bob, text):
-    _, call, question = asked("harmless")
+def test_what_a_reviewer_typed_is_text_when_it_comes_back(ask_with_text, reads_bob, text):
+    _, call, question = ask_with_text("harmless")
 
     refused = [
         reads_bob.send(call, "approve", as_json={"args": text}, reason=text),
         reads_bob.send(question, "answer", as_json={"answer": text}),
     ]
-    shown = reads_bob.send(call, "approve", {"args/key7%20harmless": text}, draft="look")
+    response = reads_bob.send(call, "approve", {"args/key7%20harmless": text}, draft="look")
 
-    assert [back.status_code for back in (*refused, shown)] == [422, 422, 200]
-    for back in (*refused, shown):
+    assert [back.status_code for back in (*refused, response)] == [422, 422, 200]
+    for back in (*refused, response):
         assert Markup(back.content.decode()).found == []
 
 
@@ -221,7 +221,7 @@ def test_an_address_or_a_name_that_is_typed_comes_back_as_text(client, db, text)
 
 
 @pytest.mark.parametrize("name", ["bidi", "controls"])
-def test_an_id_with_hidden_characters_has_them_spelled_out(asked, reads_bob, name):
-    run, call, question = asked("harmless", PAYLOADS[name])
+def test_an_id_with_hidden_characters_has_them_spelled_out(ask_with_text, reads_bob, name):
+    run, call, question = ask_with_text("harmless", PAYLOADS[name])
 
     assert_only_text(pages_of(reads_bob, run, call, question))

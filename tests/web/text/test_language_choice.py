@@ -70,23 +70,23 @@ def test_choosing_a_language_needs_the_token_of_a_form(world):
 
 
 def test_language_change_on_a_form_response_redirects_to_a_get_page(browser, world):
-    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
-    page = browser.post("/review/decide", {"shown": str(asked.pk)}).content.decode()
+    page = browser.post("/review/decide", {"shown": str(interrupt.pk)}).content.decode()
 
     assert '<input type="hidden" name="next" value="/">' in page
 
 
 def test_machines_are_answered_in_english_whatever_they_accept(world):
-    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     browser = Client(headers=GERMAN)
     browser.cookies["django_language"] = "de"
     nobody = browser.get("/api/interrupts")
     browser.force_login(world.alice)
     wrong = browser.put("/api/interrupts")
 
-    body = {"status": "resolved", "view_digest": asked.shown_digest}
-    refused = browser.post(f"/api/interrupts/{asked.pk}/decide", body, "application/json")
+    body = {"status": "resolved", "view_digest": interrupt.shown_digest}
+    refused = browser.post(f"/api/interrupts/{interrupt.pk}/decide", body, "application/json")
 
     assert refused.json()["detail"] == "This requires the decide permission."
     assert "Accept-Language" not in refused.get("Vary", "")

@@ -126,10 +126,10 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     save_view(
         name="view-of-bob", list_filter=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
     )
-    asked = {name: ask(name) for name in ("tool_call", "input_required", "confirmation")}
-    mine, taken, together = ask("tool_call"), ask("tool_call"), ask("parallel3")
+    interrupts = {name: ask(name) for name in ("tool_call", "input_required", "confirmation")}
+    mine, claimed, together = ask("tool_call"), ask("tool_call"), ask("parallel3")
     claim_interrupt(interrupt_id=mine.pk, actor=bob)
-    claim_interrupt(interrupt_id=taken.pk, actor=world.actor(dora))
+    claim_interrupt(interrupt_id=claimed.pk, actor=world.actor(dora))
     add_comment(interrupt_id=mine.pk, text="a-comment", actor=bob)
     every_kind = open_interrupts(start(world, "go-1", agent=as_agent(_asks_for_everything)))[0]
     approved, changed, rejected, called_off, by_dora, late, expired = (
@@ -147,14 +147,14 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     type(late).objects.filter(pk=late.pk).update(expires_at=soon)
     failed = start(world, "rehearse:error")
 
-    remotes = [_agent_elsewhere(world.team, found) for found in (None, *ProbeResult)]
+    remotes = [_agent_elsewhere(world.team, result) for result in (None, *ProbeResult)]
     hooks = _webhooks(world.team)
     Membership.objects.create(user=dora, team=team_by_slug("others"), role="admin")
     dora_browses = Client()
     dora_browses.force_login(dora)
 
     opened = [
-        *asked.values(), mine, taken, together, every_kind, approved, changed, rejected,
+        *interrupts.values(), mine, claimed, together, every_kind, approved, changed, rejected,
         called_off, by_dora, expired, late,
     ]  # fmt: skip
     addresses = [
@@ -162,23 +162,23 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         *("/?state=all", "/threads/", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
         *("/agents/", "/agents/rehearsal/", *(f"/agents/{slug}/" for slug in remotes)),
         *("/runs/new/", "/runs/new/?agent=rehearsal", f"/threads/{failed.thread_id}/"),
-        *(f"/interrupts/{one.pk}/" for one in opened),
-        *(f"/threads/{one.thread_id}/" for one in opened[:4]),
+        *(f"/interrupts/{interrupt.pk}/" for interrupt in opened),
+        *(f"/threads/{interrupt.thread_id}/" for interrupt in opened[:4]),
         f"/decided/{approved.pk}/",
         f"/interrupts/{mine.pk}/?done={approved.pk}",
         f"/similar/{mine.pk}/",
-        "/review/?" + "&".join(f"id={one.pk}" for one in opened),
+        "/review/?" + "&".join(f"id={interrupt.pk}" for interrupt in opened),
         f"/review/?id={approved.pk}",
         "/nowhere",
     ]
     posts = [
         (f"/interrupts/{every_kind.pk}/decide", {"action": "answer", **_digest(every_kind)}),
         (f"/interrupts/{every_kind.pk}/decide", {"action": "approve", **_digest(every_kind)}),
-        (f"/interrupts/{taken.pk}/decide", {"action": "reject", **_digest(taken)}),
+        (f"/interrupts/{claimed.pk}/decide", {"action": "reject", **_digest(claimed)}),
         (f"/interrupts/{mine.pk}/decide", {"action": "reject", "view_digest": "old"}),
         (f"/interrupts/{by_dora.pk}/decide", {"action": "reject", **_digest(by_dora)}),
         (f"/interrupts/{expired.pk}/decide", {"action": "reject", **_digest(expired)}),
-        (f"/interrupts/{taken.pk}/claim", {}),
+        (f"/interrupts/{claimed.pk}/claim", {}),
         (f"/interrupts/{by_dora.pk}/withdraw", {}),
         (f"/interrupts/{approved.pk}/withdraw", {}),
         (f"/interrupts/{mine.pk}/comment", {"text": ""}),
@@ -191,7 +191,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         ("/views/save", {"name": ""}),
         ("/review/decide", {"shown": str(mine.pk)}),
         ("/review/decide", {"shown": str(mine.pk), "action": "reject"}),
-        ("/review/decide", {"item": f"{taken.pk}:x", "action": "reject"}),
+        ("/review/decide", {"item": f"{claimed.pk}:x", "action": "reject"}),
     ]
 
     def open_all(language):
@@ -232,16 +232,18 @@ _WRONG_AGENTS = (
 )
 
 
-def _agent_elsewhere(team, found):
+def _agent_elsewhere(team, probe_result):
     """An agent whose last test found this, or that nobody has tested."""
-    slug = f"agent-{0 if found is None else 1 + list(ProbeResult).index(found)}"
+    slug = f"agent-{0 if probe_result is None else 1 + list(ProbeResult).index(probe_result)}"
     agent = set_remote_agent(
         team_id=team.pk, slug=slug, url="https://x-1/", headers={"x-3": "v-1"}, actor=SEED
     ).agent
-    if found is not None:
-        told = AgentDescription("x-4", "", "", ("x.flag",))
-        report = ProbeReport(found, 7, "x-1", 401, "x-type", protocol_version="1.0", told=told)
-        if found is ProbeResult.AGENT:
+    if probe_result is not None:
+        description = AgentDescription("x-4", "", "", ("x.flag",))
+        report = ProbeReport(
+            probe_result, 7, "x-1", 401, "x-type", protocol_version="1.0", told=description
+        )
+        if probe_result is ProbeResult.AGENT:
             report = replace(report, dialect="canonical", refused=True, events=("RUN_STARTED",))
         changed_at = agent.endpoint.changed_at
         record_test(agent_id=agent.pk, changed_at=changed_at, report=report.to_json(), actor=SEED)
@@ -325,11 +327,11 @@ def _webhooks(team):
 
 
 async def _asks_for_everything(run_input, _context):
-    asked = Interrupt(id="i0", reason="input_required", message="m-2", response_schema=SCHEMA)
+    interrupt = Interrupt(id="i0", reason="input_required", message="m-2", response_schema=SCHEMA)
     yield RunFinishedEvent(
         thread_id=run_input.thread_id,
         run_id=run_input.run_id,
-        outcome=RunFinishedInterruptOutcome(interrupts=[asked]),
+        outcome=RunFinishedInterruptOutcome(interrupts=[interrupt]),
     )
 
 
@@ -378,10 +380,10 @@ def test_no_text_of_the_catalog_is_english_on_a_german_page(pages):
         assert not english & set(texts_of(page)), name
 
 
-def _outside(found):
+def _outside(probe_result):
     """What is outside of brackets, which may hold several texts and the markup between them."""
     depth = 0
-    for text in found:
+    for text in probe_result:
         bare = ""
         for char in text:
             depth += (char == "⟦") - (char == "⟧")

@@ -121,7 +121,7 @@ def test_a_message_is_sent_again_from_the_log(reads_ana, hook, failed, receiver)
     webhook_sender.deliver(hook.pk)
 
     assert sent.status_code == 303
-    assert [one.id for one in receiver.received] == [f"msg_{failed.message_id.hex}"] * 2
+    assert [delivery.id for delivery in receiver.received] == [f"msg_{failed.message_id.hex}"] * 2
     assert "Delivered" in words(reads_ana.get(path(hook)))
 
 

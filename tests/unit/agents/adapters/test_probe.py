@@ -105,7 +105,7 @@ async def test_what_is_sent_gives_nobody_anything_to_do():
     look, ask = bridge.requests
     sent = json.loads(ask.content)
     assert (look.method, look.url.raw_path) == ("GET", b"/refunds/capabilities?tenant=7")
-    assert [one.headers["authorization"] for one in (look, ask)] == ["Bearer x"] * 2
+    assert [request.headers["authorization"] for request in (look, ask)] == ["Bearer x"] * 2
     assert sent["messages"] == sent["tools"] == sent["context"] == []
     assert sent["resume"] == [{"interruptId": sent["threadId"], "status": "cancelled"}]
 
@@ -119,7 +119,7 @@ async def test_no_two_tests_meet_on_one_thread():
 
 
 @pytest.mark.parametrize(
-    ("url", "asked"),
+    ("url", "paths"),
     [
         ("https://a.example.com/agui/refunds/", "/agui/refunds/capabilities/"),
         ("https://a.example.com/agui", "/agui/capabilities"),
@@ -127,20 +127,20 @@ async def test_no_two_tests_meet_on_one_thread():
         ("https://a.example.com", "/capabilities"),
     ],
 )
-async def test_capabilities_are_looked_for_below_the_address(url, asked):
+async def test_capabilities_are_looked_for_below_the_address(url, paths):
     bridge = Bridge(version(), REFUSED)
 
     await probe(remote(bridge, url=url))
 
-    assert bridge.requests[0].url.path == asked
+    assert bridge.requests[0].url.path == paths
 
 
 async def test_an_agent_that_works_on_nothing_is_hung_up_on():
-    heard = []
+    requests = []
 
     def events():
         for event in [started(), *vendor_servers.call(), *vendor_servers.done(), finished()]:
-            heard.append(event["type"])
+            requests.append(event["type"])
             yield f"data: {json.dumps(event)}\n\n".encode()
 
     def answer(request):
@@ -151,7 +151,7 @@ async def test_an_agent_that_works_on_nothing_is_hung_up_on():
 
     assert report.began_to_work
     assert (report.found, report.protocol_version, report.dialect) == ("agent", "", "")
-    assert heard == list(report.events) == ["RUN_STARTED", "TOOL_CALL_START"]
+    assert requests == list(report.events) == ["RUN_STARTED", "TOOL_CALL_START"]
 
 
 @pytest.mark.parametrize(
@@ -189,19 +189,19 @@ def connection_error(cause):
 
 
 @pytest.mark.parametrize(
-    ("error", "found"),
+    ("error", "result"),
     [
         (httpx.ConnectError("refused"), "unreachable"),
         (connection_error(ssl.SSLError(1, "bad certificate")), "tls_failed"),
         (httpx.ConnectTimeout("slow"), "timed_out"),
     ],
 )
-async def test_who_does_not_take_the_connection_is_not_asked_again(error, found):
+async def test_who_does_not_take_the_connection_is_not_asked_again(error, result):
     bridge = Bridge(version(), capabilities=error)
 
     report = await probe(remote(bridge))
 
-    assert report.found == found
+    assert report.found == result
     assert len(bridge.requests) == 1
 
 
@@ -233,12 +233,12 @@ async def test_both_requests_go_to_the_address_that_was_checked():
     bridge = Bridge(version(), REFUSED)
     await probe(remote(bridge, resolver=resolve))
 
-    assert [one.url.host for one in bridge.requests] == ["93.184.215.14"] * 2
-    assert [one.headers["host"] for one in bridge.requests] == ["agents.example.com"] * 2
+    assert [request.url.host for request in bridge.requests] == ["93.184.215.14"] * 2
+    assert [request.headers["host"] for request in bridge.requests] == ["agents.example.com"] * 2
 
 
 @pytest.mark.parametrize(
-    ("more", "found"),
+    ("more", "result"),
     [
         ({"status": 302, "location": "http://169.254.169.254/"}, "wrong_status"),
         ({"status": 401}, "wrong_status"),
@@ -247,18 +247,18 @@ async def test_both_requests_go_to_the_address_that_was_checked():
         ({"content-encoding": "gzip"}, "compressed"),
     ],
 )
-async def test_an_answer_that_is_no_stream_of_events_is_not_read(more, found):
+async def test_an_answer_that_is_no_stream_of_events_is_not_read(more, result):
     bridge = Bridge(version(), **more)
 
     report = await probe(remote(bridge))
 
-    assert (report.found, report.events) == (found, ())
+    assert (report.found, report.events) == (result, ())
     assert report.status == more.get("status", 200)
     assert len(bridge.requests) == 2
 
 
 @pytest.mark.parametrize(
-    ("run", "found"),
+    ("run", "result"),
     [
         ([], "broke_off"),
         ([b": keep-alive\n\n"], "broke_off"),
@@ -270,8 +270,8 @@ async def test_an_answer_that_is_no_stream_of_events_is_not_read(more, found):
         ([started(), httpx.ReadError("cut")], "agent"),
     ],
 )
-async def test_what_comes_may_be_no_ag_ui(run, found):
-    assert (await probe(remote(Bridge(*run)))).found == found
+async def test_what_comes_may_be_no_ag_ui(run, result):
+    assert (await probe(remote(Bridge(*run)))).found == result
 
 
 async def test_texts_of_the_other_side_are_cut():
@@ -316,17 +316,17 @@ class Hanging(httpx.AsyncByteStream):
         await asyncio.Event().wait()
 
 
-@pytest.mark.parametrize(("said", "found"), [((), "timed_out"), ((version(),), "agent")])
-async def test_a_test_ends_in_time(said, found):
+@pytest.mark.parametrize(("body", "result"), [((), "timed_out"), ((version(),), "agent")])
+async def test_a_test_ends_in_time(body, result):
     def answer(request):
         headers = {"content-type": "text/event-stream"}
         if request.method == "GET":
             return httpx.Response(404)
-        return httpx.Response(200, headers=headers, stream=Hanging(*said))
+        return httpx.Response(200, headers=headers, stream=Hanging(*body))
 
     report = await probe(remote(answer), seconds=0.2)
 
-    assert report.found == found
+    assert report.found == result
     assert 200 <= report.milliseconds < 5_000
 
 

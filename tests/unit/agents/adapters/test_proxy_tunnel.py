@@ -39,8 +39,8 @@ class Network:
     async def lead(self, reader, writer):
         self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
         writer.write(self.answer)
-        there, back = await asyncio.open_connection("127.0.0.1", self.port)
-        await asyncio.gather(pass_on(reader, back), pass_on(there, writer))
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", self.port)
+        await asyncio.gather(pass_on(reader, upstream_writer), pass_on(upstream_reader, writer))
 
 
 async def pass_on(reader, writer):
@@ -54,13 +54,13 @@ async def pass_on(reader, writer):
 def network():
     @asynccontextmanager
     async def start(tls=None):
-        made = Network()
-        server = await asyncio.start_server(made.serve, "127.0.0.1", 0, ssl=tls)
-        proxy = await asyncio.start_server(made.lead, "127.0.0.1", 0)
-        made.port = server.sockets[0].getsockname()[1]
-        made.proxy = f"http://us:p%40ss@127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
+        servers = Network()
+        server = await asyncio.start_server(servers.serve, "127.0.0.1", 0, ssl=tls)
+        proxy = await asyncio.start_server(servers.lead, "127.0.0.1", 0)
+        servers.port = server.sockets[0].getsockname()[1]
+        servers.proxy = f"http://us:p%40ss@127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
         try:
-            yield made
+            yield servers
         finally:
             server.close()
             proxy.close()
@@ -80,11 +80,11 @@ async def get(proxy, url, resolver=resolve):
 
 
 async def test_proxy_gets_the_checked_address_and_the_server_its_name(network):
-    async with network() as made:
-        host = await get(made.proxy, "http://agent.example/run")
+    async with network() as server:
+        host = await get(server.proxy, "http://agent.example/run")
 
     assert host == "agent.example"
-    (head,) = made.heads
+    (head,) = server.heads
     assert head.startswith(f"CONNECT {PUBLIC}:80 HTTP/1.1\r\n")
     assert f"Proxy-Authorization: Basic {b64encode(b'us:p@ss').decode()}\r\n" in head
     assert "agent.example" not in head
@@ -110,21 +110,21 @@ def certified(name, directory):
 async def test_certificate_is_checked_for_the_name(network, monkeypatch, tmp_path):
     tls, trusted = certified("agent.example", tmp_path)
     monkeypatch.setattr("agents.adapters.remote.http_client._certificates", lambda: trusted)
-    async with network(tls) as made:
-        assert await get(made.proxy, "https://agent.example/run") == "agent.example"
+    async with network(tls) as server:
+        assert await get(server.proxy, "https://agent.example/run") == "agent.example"
         with pytest.raises(httpx.ConnectError, match="mismatch"):
-            await get(made.proxy, "https://other.example/run")
+            await get(server.proxy, "https://other.example/run")
 
 
 async def test_name_of_a_private_address_is_refused_before_the_proxy_is_asked(network):
     async def private(host, port):
         return ["10.0.0.7"]
 
-    async with network() as made:
+    async with network() as server:
         with pytest.raises(AddressRefused):
-            await get(made.proxy, "http://agent.example/run", private)
+            await get(server.proxy, "http://agent.example/run", private)
 
-    assert made.heads == []
+    assert server.heads == []
 
 
 @pytest.mark.parametrize(
@@ -136,18 +136,18 @@ async def test_name_of_a_private_address_is_refused_before_the_proxy_is_asked(ne
     ],
 )
 async def test_proxy_that_refuses_or_answers_itself_fails_the_connection(network, answer):
-    async with network() as made:
-        made.answer = answer
+    async with network() as server:
+        server.answer = answer
         with pytest.raises(httpx.ConnectError):
-            await get(made.proxy, "http://agent.example/run")
+            await get(server.proxy, "http://agent.example/run")
 
 
 async def test_webhooks_are_sent_by_the_proxy_except_in_our_own_network(
     network, settings, monkeypatch
 ):
     monkeypatch.setattr(webhook_sender, "resolve", resolve)
-    async with network() as made:
-        settings.EGRESS_PROXY = made.proxy
+    async with network() as server:
+        settings.EGRESS_PROXY = server.proxy
         url = "http://hooks.example/in"
         assert await webhook_sender._post(url, "{}", {}, may_be_private=False) == (
             200,
@@ -155,10 +155,10 @@ async def test_webhooks_are_sent_by_the_proxy_except_in_our_own_network(
         )
 
         monkeypatch.setattr(webhook_sender, "resolve", own_network)
-        own = f"http://hooks.internal:{made.port}/in"
+        own = f"http://hooks.internal:{server.port}/in"
         assert (await webhook_sender._post(own, "{}", {}, may_be_private=True))[0] == 200
 
-    assert len(made.heads) == 1
+    assert len(server.heads) == 1
 
 
 async def own_network(host, port):

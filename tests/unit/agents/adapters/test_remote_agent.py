@@ -360,8 +360,8 @@ async def test_an_agent_is_not_reached_at_an_address_of_our_own_network(address)
 
     with pytest.raises(AddressRefused):
         await find_target("http://agents.example.com/", may_be_private=False, resolver=resolve)
-    found = await find_target("http://agents.example.com/", may_be_private=True, resolver=resolve)
-    assert found.url == "http://93.184.215.14:80/"
+    target = await find_target("http://agents.example.com/", may_be_private=True, resolver=resolve)
+    assert target.url == "http://93.184.215.14:80/"
 
 
 async def test_dns_rebinding_after_the_check_has_no_effect():

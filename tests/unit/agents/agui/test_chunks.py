@@ -30,7 +30,7 @@ def thought(message_id=None, delta=None, **fields):
 
 def expand(*events):
     expander = ChunkExpander()
-    return [one for event in events for one in expander.expand(event)]
+    return [expanded for event in events for expanded in expander.expand(event)]
 
 
 def types(events):
@@ -103,14 +103,14 @@ def test_what_is_in_the_making_can_be_ended_from_outside():
 def test_events_that_are_no_chunks_pass_as_they_are():
     events = [START, agui.TextMessageStartEvent(message_id="m"), FINISH]
 
-    assert all(one is other for one, other in zip(expand(*events), events, strict=True))
+    assert all(actual is other for actual, other in zip(expand(*events), events, strict=True))
 
 
 def test_chunks_of_a_second_attempt_continue_after_committed_events():
     committed = expand(*RUN)[1:6]
     cursor = ReplayCursor(committed)
 
-    fresh = [one for event in expand(*RUN)[1:] if (one := cursor.feed(event)) is not None]
+    fresh = [expanded for event in expand(*RUN)[1:] if (expanded := cursor.feed(event)) is not None]
 
     assert committed + fresh == expand(*RUN)[1:]
 

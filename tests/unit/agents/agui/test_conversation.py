@@ -72,7 +72,8 @@ def test_a_text_message_has_the_role_name_and_owner_it_was_opened_with(role):
 
 def test_two_messages_may_grow_at_once():
     deltas = [
-        agui.TextMessageContentEvent(message_id=one, delta=one) for one in ("a", "b", "a", "b")
+        agui.TextMessageContentEvent(message_id=message_id, delta=message_id)
+        for message_id in ("a", "b", "a", "b")
     ]
     conversation = after(
         agui.TextMessageStartEvent(message_id="a"),
@@ -84,12 +85,12 @@ def test_two_messages_may_grow_at_once():
 
 
 def test_a_message_that_was_there_is_continued():
-    known = agui.AssistantMessage(id="m", content="a", name="Dana")
+    original = agui.AssistantMessage(id="m", content="a", name="Dana")
 
-    (message,) = after(*text("m", "b", name="Eli"), messages=[known]).messages
+    (message,) = after(*text("m", "b", name="Eli"), messages=[original]).messages
 
     assert message == agui.AssistantMessage(id="m", content="ab", name="Dana")
-    assert known.content == "a"
+    assert original.content == "a"
 
 
 def test_text_for_a_message_nobody_knows_is_left_out():
@@ -145,7 +146,7 @@ def test_repeated_tool_call_keeps_its_position_and_gets_the_new_name():
 
     (message,) = after(*proposal(), again).messages
 
-    assert [one.function.name for one in message.tool_calls] == ["renamed"]
+    assert [tool_call.function.name for tool_call in message.tool_calls] == ["renamed"]
 
 
 def test_results_stand_behind_their_message_in_the_order_they_came():
@@ -158,7 +159,7 @@ def test_results_stand_behind_their_message_in_the_order_they_came():
         result("t1", "r1"),
     )
 
-    assert [one.id for one in conversation.messages] == ["m", "r2", "r1", "later"]
+    assert [message.id for message in conversation.messages] == ["m", "r2", "r1", "later"]
 
 
 def test_a_result_stands_before_what_replaced_an_earlier_one():
@@ -173,14 +174,14 @@ def test_a_result_stands_before_what_replaced_an_earlier_one():
         result("t1", "r3"),
     )
 
-    assert [one.id for one in conversation.messages] == ["m", "r3", "r1", "r2"]
+    assert [message.id for message in conversation.messages] == ["m", "r3", "r1", "r2"]
 
 
 def test_text_that_an_activity_replaced_does_not_come_back():
     snapshot = agui.ActivitySnapshotEvent(message_id="m", activity_type="PLAN", content={"a": 1})
     conversation = after(*text("m", "a"), snapshot, *text("n", "b"))
 
-    assert [one.content for one in conversation.messages] == [{"a": 1}, "b"]
+    assert [message.content for message in conversation.messages] == [{"a": 1}, "b"]
 
 
 def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
@@ -195,7 +196,7 @@ def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
         return at
 
     monkeypatch.setattr(Transcript, "_index", counting)
-    events = [one for number in range(500) for one in proposal(f"t{number}", "m", parts=())]
+    events = [event for number in range(500) for event in proposal(f"t{number}", "m", parts=())]
     events += [result(f"t{number}", f"r{number}") for number in range(500)]
     events += [
         agui.ActivitySnapshotEvent(message_id="a", activity_type="PLAN", content={"n": number})
@@ -211,7 +212,7 @@ def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
 def test_a_result_without_its_call_goes_to_the_end():
     conversation = after(result("unknown"), messages=[USER])
 
-    assert [one.id for one in conversation.messages] == ["u", "r"]
+    assert [message.id for message in conversation.messages] == ["u", "r"]
 
 
 def test_an_encrypted_value_reaches_its_tool_call():
@@ -302,15 +303,17 @@ def test_reasoning_and_activities_outlive_a_snapshot_that_has_none():
 
 
 def test_reasoning_is_replaced_by_a_snapshot_that_has_some():
-    old, new = (agui.ReasoningMessage(id=one, content=one) for one in ("old", "new"))
+    old, new = (
+        agui.ReasoningMessage(id=message_id, content=message_id) for message_id in ("old", "new")
+    )
 
     assert after(agui.MessagesSnapshotEvent(messages=[new]), messages=[old]).messages == [new]
 
 
 def test_a_message_goes_on_growing_behind_a_snapshot():
     start, first, _ = text("m", "a")
-    known = agui.AssistantMessage(id="m", content="A")
-    conversation = after(start, first, agui.MessagesSnapshotEvent(messages=[known]), first)
+    message = agui.AssistantMessage(id="m", content="A")
+    conversation = after(start, first, agui.MessagesSnapshotEvent(messages=[message]), first)
 
     assert conversation.messages == [agui.AssistantMessage(id="m", content="Aa")]
 
@@ -320,16 +323,16 @@ def test_a_tool_call_of_a_snapshot_takes_its_result():
 
     conversation = after(agui.MessagesSnapshotEvent(messages=[message, USER]), result())
 
-    assert [one.id for one in conversation.messages] == ["m", "r", "u"]
+    assert [message.id for message in conversation.messages] == ["m", "r", "u"]
 
 
 def test_the_input_of_a_run_adds_what_is_unknown():
-    known = agui.AssistantMessage(id="m", content="ours")
+    message = agui.AssistantMessage(id="m", content="ours")
     claimed = agui.AssistantMessage(id="m", content="theirs")
     echo = agui.RunAgentInput(thread_id="t", run_id="r", messages=[claimed, USER])
     start = agui.RunStartedEvent(thread_id="t", run_id="r", input=echo)
 
-    assert after(start, messages=[known]).messages == [known, USER]
+    assert after(start, messages=[message]).messages == [message, USER]
 
 
 def test_a_snapshot_brings_another_client_to_the_same_messages():
@@ -372,7 +375,9 @@ def test_messages_are_a_clients_as_long_as_they_stand_as_it_sent_them():
 
     def sources():
         written = conversation.to_json()
-        return [is_from_client(one, written["clientMessages"]) for one in written["messages"]]
+        return [
+            is_from_client(message, written["clientMessages"]) for message in written["messages"]
+        ]
 
     assert sources() == [True, False]
     conversation.merge_input([agui.UserMessage(id="f", content="")])
@@ -415,7 +420,7 @@ def test_an_activity_takes_the_place_of_a_message_with_its_id():
 
     conversation = after(*text("m", "a"), snapshot, messages=[USER])
 
-    assert [one.role for one in conversation.messages] == ["user", "activity"]
+    assert [message.role for message in conversation.messages] == ["user", "activity"]
 
 
 def test_a_tool_call_whose_message_became_an_activity_is_gone():
@@ -423,7 +428,7 @@ def test_a_tool_call_whose_message_became_an_activity_is_gone():
 
     conversation = after(*text("m", "a"), *proposal(parent="m"), snapshot, result())
 
-    assert [one.role for one in conversation.messages] == ["activity", "tool"]
+    assert [message.role for message in conversation.messages] == ["activity", "tool"]
     assert conversation.tool_call_ids == set()
 
 
@@ -466,7 +471,7 @@ def test_unknown_messages_are_added_in_order():
     added = conversation.merge_input([USER, *conversation.messages, second])
 
     assert added == [second]
-    assert [one.id for one in conversation.messages] == ["u", "m", "u2"]
+    assert [message.id for message in conversation.messages] == ["u", "m", "u2"]
 
 
 def test_a_client_cannot_rewrite_a_message_of_ours():

@@ -154,7 +154,7 @@ every_event = pytest.mark.parametrize(
 def test_the_tables_name_every_event_of_the_protocol():
     named = {body["type"] for _, body in EVENTS} | {body["type"] for body in CHUNKS}
 
-    assert named == {one.value for one in agui.EventType}
+    assert named == {event_type.value for event_type in agui.EventType}
 
 
 @every_event
@@ -170,8 +170,8 @@ def test_every_event_has_a_place_in_a_run(before, body):
         sequence.check(event)
         conversation.apply(event)
 
-    kept = conversation.to_json()["messages"]
-    messages = TypeAdapter(list[agui.Message]).validate_python(kept)
+    stored = conversation.to_json()["messages"]
+    messages = TypeAdapter(list[agui.Message]).validate_python(stored)
     assert messages == conversation.messages
 
 

@@ -45,8 +45,8 @@ class Reviewed:
             checkpointer=InMemorySaver(),
         )
         self.config: Any = {"configurable": {"thread_id": "t"}}
-        told = self.graph.invoke({"messages": [{"role": "user", "content": "go"}]}, self.config)
-        (self.interrupt,) = told["__interrupt__"]
+        result = self.graph.invoke({"messages": [{"role": "user", "content": "go"}]}, self.config)
+        (self.interrupt,) = result["__interrupt__"]
 
     def resume(self, answer: Any) -> list[tuple[str, float]]:
         """What was paid once the graph has this answer."""
@@ -56,11 +56,11 @@ class Reviewed:
 
 def asks(value: Any, *calls: list[Any], name: str = ID, outcome: bool = False) -> list[Any]:
     """The run of a bridge whose graph paused with this value, after these calls."""
-    said = [started(), *(event for one in calls for event in one)]
+    events = [started(), *(event for call in calls for event in call)]
     if not outcome:
-        return [*said, vendor_servers.on_interrupt(value, name), finished()]
-    told = {"id": name, "reason": "langgraph:interrupt", "metadata": {"langgraph": {"raw": value}}}
-    return [*said, finished(outcome={"type": "interrupt", "interrupts": [told]})]
+        return [*events, vendor_servers.on_interrupt(value, name), finished()]
+    wire = {"id": name, "reason": "langgraph:interrupt", "metadata": {"langgraph": {"raw": value}}}
+    return [*events, finished(outcome={"type": "interrupt", "interrupts": [wire]})]
 
 
 def request(*allowed: str, args: Any = None) -> dict[str, Any]:
@@ -79,17 +79,19 @@ def resume_of(server: Any) -> Any:
 async def test_middleware_takes_the_decisions_on_all_of_its_calls(outcome):
     calls = refund_of("A1", 10), refund_of("B2", 20), refund_of("C3", 30)
     agent = Reviewed(*calls, allowed=["approve", "edit", "reject"])
-    heard = [vendor_servers.call("refund", one["id"], one["args"]) for one in calls]
+    results = [vendor_servers.call("refund", call["id"], call["args"]) for call in calls]
     stage, server = await asked(
-        asks(agent.interrupt.value, *heard, outcome=outcome), [started(), finished()]
+        asks(agent.interrupt.value, *results, outcome=outcome), [started(), finished()]
     )
-    about = [(one.id, one.reason, one.tool_call_id) for one in stage.interrupts]
+    about = [
+        (interrupt.id, interrupt.reason, interrupt.tool_call_id) for interrupt in stage.interrupts
+    ]
 
     edited = {"approved": True, "editedArgs": {"order": "B2", "amount": 7}}
     await stage.answer({"approved": True}, edited, {"approved": False, "reason": "Paid already"})
 
     assert about == [
-        (f"{ID}.{number}", "tool_call", one["id"]) for number, one in enumerate(calls, start=1)
+        (f"{ID}.{number}", "tool_call", call["id"]) for number, call in enumerate(calls, start=1)
     ]
     assert resume_of(server) == {
         ID: {
@@ -130,8 +132,8 @@ async def test_interrupts_of_a_review_carry_the_expiry_of_its_interrupt():
 
 async def test_middleware_takes_a_response_in_the_place_of_a_tool():
     agent = Reviewed(refund_of("A1", 10), allowed=["respond"])
-    heard = vendor_servers.call("refund", "refund-A1", {"order": "A1", "amount": 10})
-    stage, server = await asked(asks(agent.interrupt.value, heard), [started(), finished()])
+    tool_call = vendor_servers.call("refund", "refund-A1", {"order": "A1", "amount": 10})
+    stage, server = await asked(asks(agent.interrupt.value, tool_call), [started(), finished()])
     (question,) = stage.interrupts
 
     await stage.answer("Done by hand.")
@@ -212,7 +214,7 @@ async def test_cancelled_request_is_a_rejection_that_says_so():
 
     await stage.answer(cancelled(stage.interrupts[0]))
 
-    ((decision,),) = (one["decisions"] for one in resume_of(server).values())
+    ((decision,),) = (value["decisions"] for value in resume_of(server).values())
     assert decision["type"] == "reject"
     assert "Nobody decided" in decision["message"]
 
@@ -259,7 +261,7 @@ async def test_calls_that_are_alike_are_told_apart_by_their_order():
 
     stage, _ = await asked(asks(value, *calls))
 
-    assert [one.tool_call_id for one in stage.interrupts] == ["tc-1", "tc-2"]
+    assert [interrupt.tool_call_id for interrupt in stage.interrupts] == ["tc-1", "tc-2"]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ REASON = {"type": "string"}
 def read(events):
     """The interrupt that a run of these events ends with."""
     reader = DialectReader("run")
-    said = [one for event in events for one in reader.read(event)]
-    (interrupt,) = said[-1]["outcome"]["interrupts"]
+    interrupts = [interrupt for event in events for interrupt in reader.read(event)]
+    (interrupt,) = interrupts[-1]["outcome"]["interrupts"]
     return interrupt
 
 
@@ -51,9 +51,9 @@ def test_the_kind_of_a_value_routes_and_its_fields_can_be_changed(name):
 
 def test_a_value_in_the_outcome_of_langgraphs_bridge_is_read_alike():
     raw = {"langgraph": {"raw": examples.REFUND}}
-    told = {"id": LANGGRAPH_IDS[0], "reason": "Duplicate charge", "metadata": raw}
+    wire = {"id": LANGGRAPH_IDS[0], "reason": "Duplicate charge", "metadata": raw}
 
-    interrupt = read([started(), finished(outcome={"type": "interrupt", "interrupts": [told]})])
+    interrupt = read([started(), finished(outcome={"type": "interrupt", "interrupts": [wire]})])
 
     assert interrupt["reason"] == "langgraph:refund_approval"
     assert properties(interrupt)["amount"] == {"type": "number"}
@@ -74,18 +74,18 @@ def test_a_value_in_the_outcome_of_langgraphs_bridge_is_read_alike():
     ],
 )
 def test_which_values_are_approved(value, reason, is_approval):
-    asked = interrupt_fields(value, "langgraph")
+    fields = interrupt_fields(value, "langgraph")
 
-    assert asked["reason"] == reason
-    assert ("responseSchema" in asked) is is_approval
+    assert fields["reason"] == reason
+    assert ("responseSchema" in fields) is is_approval
 
 
 def test_a_schema_of_the_agent_stays():
     schema = {"type": "string"}
 
-    asked = interrupt_fields({**examples.REFUND, "responseSchema": schema}, "langgraph")
+    fields = interrupt_fields({**examples.REFUND, "responseSchema": schema}, "langgraph")
 
-    assert asked["responseSchema"] == schema
+    assert fields["responseSchema"] == schema
 
 
 def test_fields_that_are_too_many_for_a_form_cannot_be_changed():

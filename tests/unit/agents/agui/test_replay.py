@@ -47,7 +47,7 @@ def meaning(events):
 
 def replay(committed, again):
     cursor = ReplayCursor(committed)
-    fresh = [one for one in map(cursor.feed, again) if one is not None]
+    fresh = [fresh_event for fresh_event in map(cursor.feed, again) if fresh_event is not None]
     return cursor, fresh
 
 
@@ -125,9 +125,9 @@ def test_a_committed_prefix_and_its_replay_make_one_run(text_parts, argument_par
 
 @given(PARTS, PARTS, PARTS)
 def test_deltas_may_be_cut_differently_at_the_second_attempt(text_parts, argument_parts, noise):
-    whole = "".join(text_parts)
+    text = "".join(text_parts)
     first = script(text_parts, argument_parts)
-    second = script([whole[:2], whole[2:], *([""] * len(noise))], ["".join(argument_parts)])
+    second = script([text[:2], text[2:], *([""] * len(noise))], ["".join(argument_parts)])
 
     cursor, fresh = replay(first, second)
 
@@ -145,8 +145,8 @@ def test_a_cursor_is_not_exhausted_before_everything_was_said_again():
     cursor = ReplayCursor([delta("ab"), delta("c")])
 
     states = [cursor.exhausted]
-    for one in (delta("a"), delta("b"), delta("c")):
-        cursor.feed(one)
+    for event in (delta("a"), delta("b"), delta("c")):
+        cursor.feed(event)
         states.append(cursor.exhausted)
 
     assert states == [False, False, False, True]

@@ -39,8 +39,8 @@ PAIRS = [
 ]
 
 
-def check(*events, known=()):
-    sequence = Sequence(known)
+def check(*events, known_ids=()):
+    sequence = Sequence(known_ids)
     for event in events:
         sequence.check(event)
     return sequence
@@ -50,9 +50,9 @@ def tagged(event, subagent):
     return event.model_copy(update={"subagent_run_id": subagent})
 
 
-def refused(*events, match, known=()):
+def refused(*events, match, known_ids=()):
     """All events but the last are fine, and the last one is not."""
-    sequence = check(*events[:-1], known=known)
+    sequence = check(*events[:-1], known_ids=known_ids)
     with pytest.raises(ProtocolViolation, match=match):
         sequence.check(events[-1])
 
@@ -265,12 +265,13 @@ def test_an_encrypted_value_may_follow_the_end_but_not_change_the_owner(
 
 def test_an_activity_changes_its_owner_only_when_it_is_replaced():
     snapshot = agui.ActivitySnapshotEvent(message_id="x", activity_type="PLAN", content={})
-    kept = snapshot.model_copy(update={"replace": False})
+    unreplaced = snapshot.model_copy(update={"replace": False})
     delta = agui.ActivityDeltaEvent(message_id="x", activity_type="PLAN", patch=[])
 
     check(START, tagged(snapshot, "a"), tagged(snapshot, "b"), tagged(delta, "b"))
     refused(
-        *(START, tagged(snapshot, "a"), tagged(kept, "b"), tagged(delta, "b")), match="belongs to"
+        *(START, tagged(snapshot, "a"), tagged(unreplaced, "b"), tagged(delta, "b")),
+        match="belongs to",
     )
 
 
@@ -349,7 +350,7 @@ def test_an_open_subagent_ends_in_an_error_unless_the_run_is_suspended(suspended
 
 @pytest.mark.parametrize("event", [CALL, CALL_ARGS, CALL_END])
 def test_a_tool_call_of_the_thread_that_comes_again_is_reported(event):
-    assert check(START, known={"t"}).is_known_tool_call(event)
+    assert check(START, known_ids={"t"}).is_known_tool_call(event)
 
 
 @pytest.mark.parametrize("event", [CALL, CALL_ARGS, CALL_END])
@@ -359,7 +360,7 @@ def test_a_tool_call_that_is_open_is_not_reported(event):
 
 @pytest.mark.parametrize("event", [CALL_ARGS, CALL_END])
 def test_a_run_that_is_driven_again_goes_on_with_a_call_that_it_has_open(event):
-    assert not check(START, CALL, known={"t"}).is_known_tool_call(event)
+    assert not check(START, CALL, known_ids={"t"}).is_known_tool_call(event)
 
 
 @pytest.mark.parametrize("event", [CALL, CALL_ARGS, CALL_END])
@@ -370,8 +371,8 @@ def test_a_call_that_this_run_closed_is_known_like_any_other(event):
 def test_other_events_are_no_known_tool_calls():
     result = agui.ToolCallResultEvent(message_id="x", tool_call_id="t", content="")
 
-    assert not check(START, known={"t", "m"}).is_known_tool_call(result)
-    assert not check(START, known={"t", "m"}).is_known_tool_call(TEXT)
+    assert not check(START, known_ids={"t", "m"}).is_known_tool_call(result)
+    assert not check(START, known_ids={"t", "m"}).is_known_tool_call(TEXT)
 
 
 def test_tool_calls_become_known_by_proposals_and_snapshots():
@@ -380,7 +381,7 @@ def test_tool_calls_become_known_by_proposals_and_snapshots():
         messages=[agui.AssistantMessage(id="a", tool_calls=[call])]
     )
 
-    assert check(START, CALL, CALL_END, snapshot, known={"t1"}).known_tool_calls == {
+    assert check(START, CALL, CALL_END, snapshot, known_ids={"t1"}).known_tool_calls == {
         "t",
         "t1",
         "t2",
@@ -422,7 +423,7 @@ def test_interrupt_about_a_call_of_the_run_or_thread_is_accepted():
     about = [question(reason="tool_call", tool_call_id="t")]
 
     check(START, CALL, CALL_ARGS, CALL_END, interrupted(*about))
-    check(START, interrupted(*about), known={"t"})
+    check(START, interrupted(*about), known_ids={"t"})
 
 
 @pytest.mark.parametrize(

@@ -30,27 +30,27 @@ def entries(server):
 WAITS = {"content": '{"error": "This tool call requires confirmation."}'}
 
 
-def confirmation(call_id, **told):
+def confirmation(call_id, **fields):
     """A call that stands for another one, and the interrupt that an outcome has for it."""
     name = f"adk-{call_id}"
     original = {"id": call_id, "name": "issue_refund", "args": ARGS}
-    adk = {"originalFunctionCall": original, "toolConfirmation": told}
+    adk = {"originalFunctionCall": original, "toolConfirmation": fields}
     ask = {"id": name, "reason": "confirmation", "toolCallId": name, "metadata": {"adk": adk}}
     return vendor_servers.call("adk_request_confirmation", name, adk), ask
 
 
 def google_asks(*asks, outcome=True):
     calls, interrupts = zip(*asks, strict=True)
-    names = [one["toolCallId"].removeprefix("adk-") for one in interrupts]
-    said = {"outcome": {"type": "interrupt", "interrupts": list(interrupts)}} if outcome else {}
+    names = [interrupt["toolCallId"].removeprefix("adk-") for interrupt in interrupts]
+    result = {"outcome": {"type": "interrupt", "interrupts": list(interrupts)}} if outcome else {}
     return [
         started(),
         *(event for name in names for event in vendor_servers.call(call_id=name)),
         # The starts and arguments first, the ends last, and the results of the calls between.
-        *(event for one in calls for event in one[:2]),
+        *(event for call in calls for event in call[:2]),
         *(vendor_servers.done(name, **WAITS)[0] for name in names),
-        *(one[2] for one in calls),
-        finished(**said),
+        *(call[2] for call in calls),
+        finished(**result),
     ]
 
 
@@ -60,13 +60,16 @@ async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for(out
     stage, server = await asked(
         google_asks(*asks, outcome=outcome), [started(), *vendor_servers.done(), finished()]
     )
-    told = [(one.id, one.reason, one.tool_call_id, one.message) for one in stage.interrupts]
+    interrupts = [
+        (interrupt.id, interrupt.reason, interrupt.tool_call_id, interrupt.message)
+        for interrupt in stage.interrupts
+    ]
     assert len(stage.of(agui.ToolCallStartEvent)) == 2
     assert stage.of(agui.ToolCallResultEvent) == []
 
     await stage.answer(APPROVE, DENY)
 
-    assert told == [
+    assert interrupts == [
         ("adk-tc-1", "tool_call", "tc-1", "Call issue_refund?"),
         ("adk-tc-2", "tool_call", "tc-2", "Is the customer right?"),
     ]
@@ -84,7 +87,7 @@ async def test_google_gets_all_confirmations_in_one_message():
     await stage.answer(APPROVE, cancelled(stage.interrupts[1]))
 
     calls = server.last["messages"][-1]["toolCalls"]
-    assert [one["id"] for one in calls] == ["adk-tc-1", "adk-tc-2"]
+    assert [call["id"] for call in calls] == ["adk-tc-1", "adk-tc-2"]
     assert entries(server)[1] == ("adk-tc-2", "cancelled", None)
 
 
@@ -97,9 +100,9 @@ async def test_an_approval_of_google_is_what_was_recorded_as_one():
 
 
 async def test_what_a_tool_of_google_wants_to_be_told_becomes_a_form():
-    wanted = {"quarter": "", "copies": 1, "urgent": False, "to": {"name": ""}}
+    arguments = {"quarter": "", "copies": 1, "urgent": False, "to": {"name": ""}}
     stage, server = await asked(
-        google_asks(confirmation("tc-1", hint="Which quarter?", payload=wanted)),
+        google_asks(confirmation("tc-1", hint="Which quarter?", payload=arguments)),
         [started(), finished()],
     )
     schema = stage.interrupts[0].response_schema
@@ -110,7 +113,7 @@ async def test_what_a_tool_of_google_wants_to_be_told_becomes_a_form():
     form = schema["properties"]["payload"]
     types = {name: field["type"] for name, field in form["properties"].items()}
     assert types == {"quarter": "string", "copies": "integer", "urgent": "boolean", "to": "object"}
-    assert form["required"] == list(wanted)
+    assert form["required"] == list(arguments)
     assert schema["then"] == {"required": ["payload"]}
     assert entries(server)[0][2] == {"confirmed": True, "payload": answer}
 
@@ -135,14 +138,14 @@ EDITS = {"type": "object", "properties": {"amount": {"type": "number"}}}
 def microsoft_asks(*names, kind="function_approval_request"):
     flat = {"accepted": {"type": "boolean"}, "amount": {"type": "number"}}
     schema = {"type": "object", "properties": {**flat, "editedArgs": EDITS}}
-    told = {"agent_framework": {"type": kind}}
+    metadata = {"agent_framework": {"type": kind}}
     interrupts = [
         {
             "id": f"af-{name}",
             "reason": "tool_call",
             "toolCallId": name,
             "responseSchema": schema,
-            "metadata": told,
+            "metadata": metadata,
         }
         for name in names
     ]

@@ -41,7 +41,10 @@ OUTCOMES = [
                 agui.AssistantMessage(id="a", content=None),
             ]
         ),
-        *(agui.RunFinishedEvent(thread_id="t", run_id="r", outcome=one) for one in OUTCOMES),
+        *(
+            agui.RunFinishedEvent(thread_id="t", run_id="r", outcome=outcome)
+            for outcome in OUTCOMES
+        ),
     ],
 )
 def test_an_event_comes_back_as_it_was(event):

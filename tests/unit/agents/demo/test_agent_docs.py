@@ -42,13 +42,13 @@ async def test_the_first_approval_takes_ten_lines(tmp_path, monkeypatch):
     stage = Stage(registry.get("bookkeeper"))
 
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
     await stage.answer(APPROVE)
 
     sys.modules.pop("my_agents")
     code = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert len(code) <= 10
-    assert asked.message == "Send 860.5 EUR to Kestrel GmbH"
+    assert interrupt.message == "Send 860.5 EUR to Kestrel GmbH"
     assert stage.text == "paid 860.5 EUR to Kestrel GmbH"
 
 
@@ -72,9 +72,9 @@ async def test_the_adapter_pays_after_approval_only(answer, result):
     stage = Stage(run_snippet("class PaymentAgent")["payments"])
 
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
     await stage.answer(answer)
 
-    assert asked.message == "Pay 42 EUR?"
+    assert interrupt.message == "Pay 42 EUR?"
     assert stage.results == [result]
     assert stage.outcome == "success"

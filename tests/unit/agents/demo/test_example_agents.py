@@ -32,7 +32,7 @@ async def test_an_example_says_what_it_is_and_ends_well_when_nobody_answers(name
     for _ in range(20):
         if stage.outcome != "interrupt":
             break
-        await stage.answer(*[cancelled(one) for one in stage.interrupts])
+        await stage.answer(*[cancelled(interrupt) for interrupt in stage.interrupts])
 
     assert stage.outcome == "success"
     assert stage.text
@@ -41,11 +41,11 @@ async def test_an_example_says_what_it_is_and_ends_well_when_nobody_answers(name
 async def test_a_refund_can_be_changed_before_it_is_made():
     stage = stage_of("refund-desk")
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
     await stage.answer({"approved": True, "editedArgs": _args_of(stage) | {"amount": 124.5}})
 
-    assert asked.message == "Refund $142.50 for order #88121"
+    assert interrupt.message == "Refund $142.50 for order #88121"
     assert "\n" in _args_of(stage)["note"]
     assert stage.text == "Done: refund of $124.50 issued for order #88121."
 
@@ -68,13 +68,15 @@ async def test_a_small_refund_needs_nobody():
 async def test_a_release_train_promotes_what_was_approved():
     stage = stage_of("release-train")
     await stage.say("go")
-    first = [one.message for one in stage.interrupts]
+    first = [interrupt.message for interrupt in stage.interrupts]
     await stage.answer(APPROVE, {"approved": False}, APPROVE)
-    second = [one.message for one in stage.interrupts]
+    second = [interrupt.message for interrupt in stage.interrupts]
 
     await stage.answer(APPROVE)
 
-    assert first == [f"Deploy {one} 9.2.1 to production" for one in ("api", "billing", "search")]
+    assert first == [
+        f"Deploy {service} 9.2.1 to production" for service in ("api", "billing", "search")
+    ]
     assert second == ["Give 9.2.1 all of the traffic"]
     assert stage.text == "9.2.1 serves all traffic of api, search"
 
@@ -82,47 +84,47 @@ async def test_a_release_train_promotes_what_was_approved():
 async def test_a_dangerous_statement_shows_its_risk_and_can_be_a_dry_run():
     stage = stage_of("database-steward")
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
     await stage.answer({"approved": True, "editedArgs": _args_of(stage) | {"dry_run": True}})
 
-    assert asked.metadata["risk"] == "high"
+    assert interrupt.metadata["risk"] == "high"
     assert stage.text == "A dry run: 12,430 rows would be deleted."
 
 
 async def test_a_wizard_asks_three_things_and_shares_what_it_knows():
     stage = stage_of("onboarding")
     await stage.say("go")
-    asked = []
+    messages = []
     for answer in (
         {"name": "Ana", "team": "Support", "starts_on": "2026-12-01"},
         {"laptop": "13 inch"},
         {"systems": ["Wiki"]},
     ):
-        asked += [one.message for one in stage.interrupts]
+        messages += [interrupt.message for interrupt in stage.interrupts]
         await stage.answer(answer)
 
-    assert asked == ["Who joins us?", "What do they need on their desk?", "What may they use?"]
+    assert messages == ["Who joins us?", "What do they need on their desk?", "What may they use?"]
     assert stage.text == "Everything is ordered for Ana."
     assert stage.conversation.state["laptop"] == "13 inch"
     assert stage.of(agui.ActivitySnapshotEvent)[-1].content["done"] == 3
 
 
 @pytest.mark.parametrize(
-    ("advice", "said"),
+    ("advice", "text"),
     [
         ({"action": "retry", "encoding": "latin-1"}, "Imported 3,600 rows."),
         ({"action": "skip", "why": "It is old."}, "Imported 2,400 rows."),
         ({"action": "stop"}, "Stopped after 1,200 rows."),
     ],
 )
-async def test_an_importer_does_what_it_is_advised(advice, said):
+async def test_an_importer_does_what_it_is_advised(advice, text):
     stage = stage_of("importer")
     await stage.say("go")
 
     await stage.answer(advice)
 
-    assert stage.text == said
+    assert stage.text == text
 
 
 async def test_a_held_batch_is_paid_when_it_is_released():

@@ -43,14 +43,14 @@ def go_on(committed, again):
     for event in committed:
         sequence.check(event)
     cursor = ReplayCursor(committed)
-    whole = list(committed)
+    all_events = list(committed)
     for event in again:
         fresh = cursor.feed(event)
         if fresh is not None:
             sequence.check(fresh)
-            whole.append(fresh)
+            all_events.append(fresh)
     assert cursor.exhausted
-    return whole
+    return all_events
 
 
 def meaning(events):
@@ -66,10 +66,10 @@ async def test_a_first_run_goes_on_wherever_it_was_cut(stage, scenario):
 
     for cut in range(len(events)):
         for committed in committed_forms(events[:cut]):
-            whole = go_on(committed, events)
+            all_events = go_on(committed, events)
 
-            assert meaning(whole) == meaning(events)
-            assert whole[-1] == events[-1]
+            assert meaning(all_events) == meaning(events)
+            assert all_events[-1] == events[-1]
 
 
 @pytest.mark.parametrize("scenario", [name for name, answers in SCENARIOS.items() if answers])
@@ -95,19 +95,19 @@ async def test_a_resumed_run_never_proposes_its_calls_again(stage, scenario):
 @pytest.mark.parametrize("scenario", ["tool_call", "parallel3", "effect:k", "restart"])
 async def test_approved_calls_execute_once_over_many_attempts(stage, scenario):
     await stage.say(f"rehearse:{scenario}")
-    calls = [one.tool_call_id for one in stage.interrupts]
+    calls = [interrupt.tool_call_id for interrupt in stage.interrupts]
     await stage.answer(*SCENARIOS[scenario])
 
     for _ in range(3):
         await stage.drive()
 
     assert [execution_counter.count("thread", call) for call in calls] == [1] * len(calls)
-    assert [one["executionCount"] for one in stage.results] == [1] * len(calls)
+    assert [result["executionCount"] for result in stage.results] == [1] * len(calls)
 
 
 async def test_calls_settled_before_the_worker_died_are_not_repeated(stage):
     await stage.say("rehearse:parallel3")
-    calls = [one.tool_call_id for one in stage.interrupts]
+    calls = [interrupt.tool_call_id for interrupt in stage.interrupts]
     settle = stage.journal.settle
     settled = []
 
@@ -128,7 +128,7 @@ async def test_calls_settled_before_the_worker_died_are_not_repeated(stage):
     assert {call: execution_counter.count("thread", call) for call in calls} == {
         call: 1 if call in settled else 2 for call in calls
     }
-    assert [one["ok"] for one in stage.results] == [True, True, True]
+    assert [result["ok"] for result in stage.results] == [True, True, True]
 
 
 async def test_a_worker_that_dies_before_the_call_leaves_nothing_executed(stage):
@@ -166,7 +166,7 @@ async def test_runs_of_one_thread_never_share_an_id(stage):
         await stage.say(f"rehearse:{scenario}")
         seen += [event.message_id for event in stage.of(agui.TextMessageStartEvent)]
         seen += [event.tool_call_id for event in stage.of(agui.ToolCallStartEvent)]
-        seen += [one.id for one in stage.interrupts]
+        seen += [interrupt.id for interrupt in stage.interrupts]
         seen += [event.subagent_run_id for event in stage.of(agui.SubagentStartedEvent)]
         await stage.answer(*SCENARIOS[scenario])
         seen += [event.message_id for event in stage.of(agui.TextMessageStartEvent)]

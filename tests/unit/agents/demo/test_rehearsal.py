@@ -37,7 +37,7 @@ async def test_a_message_of_several_parts_counts_with_its_text(stage):
         ]
     )
 
-    assert [one.reason for one in stage.interrupts] == ["confirmation"]
+    assert [interrupt.reason for interrupt in stage.interrupts] == ["confirmation"]
 
 
 async def test_an_empty_message_is_answered_too(stage):
@@ -187,13 +187,13 @@ async def test_a_cancelled_call_is_completed_without_being_executed(stage):
 
 async def test_parallel3_asks_three_times_and_follows_each_answer(stage):
     await stage.say("rehearse:parallel3")
-    calls = [one.tool_call_id for one in stage.interrupts]
+    calls = [interrupt.tool_call_id for interrupt in stage.interrupts]
 
     await stage.answer(APPROVE, {"approved": False, "reason": "No"}, cancelled(stage.interrupts[2]))
 
     assert len(set(calls)) == 3
-    assert [one.tool_call_id for one in stage.of(agui.ToolCallResultEvent)] == calls
-    assert [one["ok"] for one in stage.results] == [True, False, False]
+    assert [result.tool_call_id for result in stage.of(agui.ToolCallResultEvent)] == calls
+    assert [result["ok"] for result in stage.results] == [True, False, False]
 
 
 async def test_results_stand_behind_their_calls_in_the_order_asked(stage):
@@ -210,8 +210,8 @@ async def test_parallel_asks_as_often_as_it_is_told(stage, number):
     await stage.say(f"rehearse:parallel:{number}")
 
     assert len(stage.interrupts) == number
-    assert len({one.id for one in stage.interrupts}) == number
-    assert len({one.message for one in stage.interrupts}) == number
+    assert len({interrupt.id for interrupt in stage.interrupts}) == number
+    assert len({interrupt.message for interrupt in stage.interrupts}) == number
 
 
 async def test_multi_step_pauses_a_second_time_for_the_deployment(stage):
@@ -244,7 +244,7 @@ async def test_input_required_asks_for_the_quarterly_filing(stage):
 
 
 @pytest.mark.parametrize(
-    ("scenario", "payload", "said"),
+    ("scenario", "payload", "text"),
     [
         ("input_required", {"quarter": "Q2", "year": 2026, "revenue": 1.5}, '"quarter":"Q2"'),
         ("confirmation", True, "true"),
@@ -254,12 +254,12 @@ async def test_input_required_asks_for_the_quarterly_filing(stage):
         ("subagent", True, "true"),
     ],
 )
-async def test_an_answer_without_a_tool_call_is_said_back(stage, scenario, payload, said):
+async def test_an_answer_without_a_tool_call_is_said_back(stage, scenario, payload, text):
     await stage.say(f"rehearse:{scenario}")
 
     await stage.answer(payload)
 
-    assert said in stage.text
+    assert text in stage.text
     assert stage.outcome == "success"
 
 
@@ -441,7 +441,7 @@ async def test_a_run_driven_again_says_the_same(stage, scenario):
 
     await stage.drive()
 
-    assert [wire.encode(event) for event in stage.events] == [wire.encode(one) for one in first]
+    assert [wire.encode(event) for event in stage.events] == [wire.encode(event) for event in first]
 
 
 def _stage_with_sleep(sleep):

@@ -87,7 +87,7 @@ def test_a_form_gets_neither_titles_nor_defaults_for_the_arguments():
 def test_the_rehearsal_agent_offers_its_tools_with_their_parameters():
     capabilities = build(fixed_clock()).capabilities()
 
-    described = {one.name: one for one in capabilities.tools.items}
+    described = {tool.name: tool for tool in capabilities.tools.items}
     assert set(described) == {"send_email", "deploy", "charge", "transfer", "ask_user"}
     assert set(described["ask_user"].parameters["properties"]) == {"question", "options"}
     assert described["send_email"].description.startswith("Send an e-mail")

@@ -91,11 +91,11 @@ async def test_a_model_is_asked_until_it_wants_nothing_more():
 async def test_guarded_call_pauses_the_run_and_the_model_gets_the_result():
     stage, model = desk([("refund", {"order": "7", "amount": 58})], "Done.")
     await stage.say("Refund it.")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
     await stage.answer({"approved": True, "editedArgs": {"order": "7", "amount": 50}})
 
-    assert asked.message == "Refund 58 for 7?"
+    assert interrupt.message == "Refund 58 for 7?"
     assert stage.results == ["refunded 50"]
     assert stage.text == "Done."
     assert model.heard[1][-1].content == '"refunded 50"'
@@ -106,8 +106,11 @@ async def test_require_approval_asks_before_every_call_of_a_tool():
     stage, _ = desk(wants, "Done.", require_approval=True)
     await stage.say("Refund it.")
 
-    assert [asked.message for asked in stage.interrupts] == ["Call look_up?", "Refund 58 for 7?"]
-    assert {asked.reason for asked in stage.interrupts} == {"tool_call"}
+    assert [interrupt.message for interrupt in stage.interrupts] == [
+        "Call look_up?",
+        "Refund 58 for 7?",
+    ]
+    assert {interrupt.reason for interrupt in stage.interrupts} == {"tool_call"}
     assert stage.results == []
 
     await stage.answer(APPROVE, APPROVE)
@@ -137,10 +140,10 @@ async def test_require_approval_asks_where_a_tool_would_not(approval):
     stage = Stage(agent)
 
     await stage.say("Find it.")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
     await stage.answer(APPROVE)
 
-    assert asked.message == "Call find?"
+    assert interrupt.message == "Call find?"
     assert stage.outcome == "success"
 
 
@@ -186,11 +189,11 @@ async def test_calls_of_one_answer_are_asked_about_together():
         "Done.",
     )
     await stage.say("go")
-    asked = [one.message for one in stage.interrupts]
+    messages = [interrupt.message for interrupt in stage.interrupts]
 
     await stage.answer(APPROVE, "Because.")
 
-    assert asked == ["Refund 1 for 7?", "Why?"]
+    assert messages == ["Refund 1 for 7?", "Why?"]
     assert {message.role for message in model.heard[1][-3:]} == {"tool"}
 
 
@@ -206,12 +209,12 @@ async def test_calls_of_one_answer_are_asked_about_together():
 )
 async def test_a_call_that_cannot_be_made_is_told_to_the_model(name, arguments, error):
     class Wrong:
-        said = iter(
+        parts = iter(
             [AnswerPart(tool_calls=[ToolCallRequest(name, arguments)]), AnswerPart(text="Sorry.")]
         )
 
         async def answer(self, *, instructions, messages, tools):
-            yield next(self.said)
+            yield next(self.parts)
 
     stage = Stage(LlmAgent(name="desk", description="", model=Wrong(), tools=(look_up,)))
 
@@ -235,10 +238,10 @@ async def test_a_model_that_never_ends_is_stopped():
 def server(*responses):
     """A chat completions server that gives these answers one after the other."""
     waiting = list(responses)
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append((request, json.loads(request.content)))
+        requests.append((request, json.loads(request.content)))
         response = waiting.pop(0)
         if isinstance(response, Exception):
             raise response
@@ -252,7 +255,7 @@ def server(*responses):
         clock=fixed_clock(),
         transport=httpx.MockTransport(answer),
     )
-    return model, asked
+    return model, requests
 
 
 def streamed(*deltas):
@@ -267,11 +270,11 @@ async def said_by(model, messages=()):
 
 
 async def test_text_comes_as_it_is_streamed():
-    model, asked = server(streamed({"role": "assistant"}, {"content": "Hel"}, {"content": "lo"}))
+    model, requests = server(streamed({"role": "assistant"}, {"content": "Hel"}, {"content": "lo"}))
 
     parts = await said_by(model)
 
-    (request, body) = asked[0]
+    (request, body) = requests[0]
     assert [part.text for part in parts] == ["Hel", "lo"]
     assert str(request.url) == "http://localhost:1/v1/chat/completions"
     assert request.headers["authorization"] == "Bearer secret"
@@ -319,7 +322,7 @@ async def test_calls_are_told_apart_however_a_server_counts_them(deltas):
 
     (part,) = await said_by(model)
 
-    assert [(one.name, json.loads(one.arguments)) for one in part.tool_calls] == [
+    assert [(tool_call.name, json.loads(tool_call.arguments)) for tool_call in part.tool_calls] == [
         ("one", {"x": 1}),
         ("one", {"x": 2}),
     ]
@@ -330,15 +333,15 @@ def unfinished(*deltas, finish=None):
     last = {"choices": [{"delta": {}, "finish_reason": finish}]}
     lines = [json.dumps({"choices": [{"delta": delta}]}) for delta in deltas]
     return httpx.Response(
-        200, text="".join(f"data: {one}\n\n" for one in [*lines, json.dumps(last)])
+        200, text="".join(f"data: {line}\n\n" for line in [*lines, json.dumps(last)])
     )
 
 
 async def test_half_an_answer_is_no_answer():
-    model, asked = server(unfinished(piece("pay", "")), streamed({"content": "ok"}))
+    model, requests = server(unfinished(piece("pay", "")), streamed({"content": "ok"}))
 
     assert [part.text for part in await said_by(model)] == ["ok"]
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 async def test_half_a_text_cannot_be_asked_for_again():
@@ -364,13 +367,13 @@ async def test_a_call_that_did_not_fit_into_the_answer_is_not_made():
 async def test_a_character_that_comes_in_halves_is_put_together():
     chunks = [r"hi \ud83d", r"\ude00 you", r"\ud83d", r" and \u0000 end \ud83d"]
     lines = "".join(
-        f'data: {{"choices": [{{"delta": {{"content": "{one}"}}}}]}}\n\n' for one in chunks
+        f'data: {{"choices": [{{"delta": {{"content": "{chunk}"}}}}]}}\n\n' for chunk in chunks
     )
     model, _ = server(httpx.Response(200, text=lines + "data: [DONE]\n\n"))
 
-    said = "".join([part.text for part in await said_by(model)])
+    text = "".join([part.text for part in await said_by(model)])
 
-    assert said == "hi \U0001f600 you\ufffd and \ufffd end \ufffd"
+    assert text == "hi \U0001f600 you\ufffd and \ufffd end \ufffd"
 
 
 def test_a_model_does_not_show_its_key():
@@ -390,12 +393,12 @@ async def test_behind_calls_come_their_results_whatever_happened_meanwhile():
         agui.ToolMessage(id="3", content="done", tool_call_id="t1"),
         agui.UserMessage(id="4", content="Hello?"),
     ]
-    model, asked = server(streamed({"content": "ok"}))
+    model, requests = server(streamed({"content": "ok"}))
 
     await said_by(model, messages)
 
-    sent = asked[0][1]["messages"][1:]
-    assert [(one["role"], one.get("tool_call_id")) for one in sent] == [
+    sent = requests[0][1]["messages"][1:]
+    assert [(message["role"], message.get("tool_call_id")) for message in sent] == [
         ("assistant", None),
         ("tool", "t1"),
         ("tool", "t2"),
@@ -416,11 +419,11 @@ async def test_the_conversation_is_told_as_the_server_wants_it():
         agui.ToolMessage(id="3", content="done", tool_call_id="t"),
         agui.ReasoningMessage(id="4", content="hm"),
     ]
-    model, asked = server(streamed({"content": "ok"}))
+    model, requests = server(streamed({"content": "ok"}))
 
     await said_by(model, messages)
 
-    assert asked[0][1]["messages"][1:] == [
+    assert requests[0][1]["messages"][1:] == [
         {"role": "user", "content": "Hi"},
         {
             "role": "assistant",
@@ -435,10 +438,10 @@ async def test_the_conversation_is_told_as_the_server_wants_it():
 
 @pytest.mark.parametrize("first", [httpx.Response(429), httpx.ConnectError("away")])
 async def test_a_busy_server_is_asked_again(first):
-    model, asked = server(first, streamed({"content": "ok"}))
+    model, requests = server(first, streamed({"content": "ok"}))
 
     assert [part.text for part in await said_by(model)] == ["ok"]
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -467,9 +470,9 @@ async def test_an_answer_that_is_none_fails_and_keeps_secrets(response):
 
 
 async def test_a_server_that_stays_away_fails_after_a_few_tries():
-    model, asked = server(*[httpx.ConnectError("away") for _ in range(3)])
+    model, requests = server(*[httpx.ConnectError("away") for _ in range(3)])
 
     with pytest.raises(ModelFailed):
         await said_by(model)
 
-    assert len(asked) == 3
+    assert len(requests) == 3

@@ -23,8 +23,8 @@ def put_on_stage(*calls):
 
     async def propose(context):
         yield context.text_message("Let me see.")
-        for one, args in calls:
-            yield context.propose(one, args)
+        for proposed, args in calls:
+            yield context.propose(proposed, args)
 
     async def leave(context):
         yield context.text_message("Bye.")
@@ -33,7 +33,7 @@ def put_on_stage(*calls):
         ScriptedAgent(
             name="tester",
             description="Tests.",
-            tools=tuple({one.name: one for one, _ in calls}.values()),
+            tools=tuple({tool.name: tool for tool, _ in calls}.values()),
             choose=lambda _run_input: "script",
             steps=lambda _script: [propose, leave],
             clock=fixed_clock(),
@@ -137,8 +137,8 @@ async def test_results_come_in_the_order_asked_whoever_finishes_first():
     assert stage.results == [{"name": name} for name in NAMES]
     assert again == first
     results = stage.of(agui.ToolCallResultEvent)
-    assert [one.message_id for one in results] == ["run2-r1", "run2-r2", "run2-r3"]
-    assert [one.tool_call_id for one in results] == ["run1-t1", "run1-t2", "run1-t3"]
+    assert [result.message_id for result in results] == ["run2-r1", "run2-r2", "run2-r3"]
+    assert [result.tool_call_id for result in results] == ["run1-t1", "run1-t2", "run1-t3"]
 
 
 async def test_results_of_calls_that_need_nobody_come_in_the_order_asked():
@@ -154,7 +154,7 @@ async def test_the_others_settle_before_an_error_ends_the_run():
     fail = failing(Effect.ONCE)
     stage = put_on_stage((work, {"name": "a"}), (fail, {}), (work, {"name": "b"}))
     await stage.say("go")
-    before, failed, behind = (one.tool_call_id for one in stage.interrupts)
+    before, failed, behind = (interrupt.tool_call_id for interrupt in stage.interrupts)
 
     with pytest.raises(ConnectionError):
         await stage.answer(APPROVE, APPROVE, APPROVE)
@@ -171,12 +171,12 @@ async def test_a_run_goes_on_where_the_error_was_once_its_outcome_is_decided():
     failed = stage.interrupts[1].tool_call_id
     with pytest.raises(ConnectionError):
         await stage.answer(APPROVE, APPROVE, APPROVE)
-    said = list(stage.events)
+    first_events = list(stage.events)
     stage.journal.results[failed] = '{"outcome":"happened"}'
 
     events = await stage.drive()
 
-    assert events[: len(said)] == said
+    assert events[: len(first_events)] == first_events
     assert stage.results == [{"name": "a"}, {"outcome": "happened"}, {"name": "b"}]
     assert stage.outcome == "success"
 
@@ -241,12 +241,12 @@ async def test_a_call_that_pauses_again_keeps_the_results_of_the_others():
     """S2: its guard asks once more, and the run is interrupted for this one only."""
     stage = put_on_stage((work, {"name": "a"}), (pay, {"amount": 50}), (work, {"name": "b"}))
     await stage.say("go")
-    asked = [one.tool_call_id for one in stage.interrupts]
+    tool_call_ids = [interrupt.tool_call_id for interrupt in stage.interrupts]
 
     await stage.answer(APPROVE, APPROVE, APPROVE)
 
     assert stage.results == [{"name": "a"}, {"name": "b"}]
-    assert [one.tool_call_id for one in stage.interrupts] == [asked[1]]
+    assert [interrupt.tool_call_id for interrupt in stage.interrupts] == [tool_call_ids[1]]
     assert stage.interrupts[0].message == "Really pay 50?"
     await stage.answer({"approved": True, "editedArgs": {"amount": 5}})
     assert stage.results == [{"paid": 5}]

@@ -67,7 +67,7 @@ def make_tools(diary):
         """Pay something."""
         return diary.note(call, "pay")
 
-    return {one.name: one for one in (look_up, send, pay, question)}
+    return {tool.name: tool for tool in (look_up, send, pay, question)}
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def proposing(*calls):
 
     async def step(context):
         yield context.text_message("Let me see.")
-        for one, args in calls:
-            yield context.propose(one, args)
+        for proposed, args in calls:
+            yield context.propose(proposed, args)
 
     return step
 
@@ -214,8 +214,11 @@ async def test_all_calls_of_a_turn_are_asked_about_in_one_interruption(tools):
 
     await stage.say("go")
 
-    assert [one.message for one in stage.interrupts] == ["Send to a", "Please answer: Why?"]
-    assert [one.id for one in stage.interrupts] == ["run1-i1", "run1-i2"]
+    assert [interrupt.message for interrupt in stage.interrupts] == [
+        "Send to a",
+        "Please answer: Why?",
+    ]
+    assert [interrupt.id for interrupt in stage.interrupts] == ["run1-i1", "run1-i2"]
 
 
 async def test_the_next_step_waits_for_the_answers(tools):
@@ -231,8 +234,8 @@ async def test_the_next_step_waits_for_the_answers(tools):
 
 
 async def test_a_script_may_pause_as_often_as_it_likes(tools, diary):
-    one = proposing((tools["send"], {"to": "a"}))
-    stage = perform(tools, one, one, one)
+    step = proposing((tools["send"], {"to": "a"}))
+    stage = perform(tools, step, step, step)
 
     await stage.say("go")
     for _ in range(3):
@@ -384,12 +387,12 @@ async def test_a_restarted_tool_may_pause_again_about_the_same_call(tools, diary
 
     await stage.answer({"approved": True, "editedArgs": {"amount": 500}})
     (second,) = stage.interrupts
-    said = stage.text
+    text = stage.text
     await stage.answer({"approved": True, "editedArgs": {"amount": 60}})
 
     assert second.tool_call_id == first.tool_call_id
     assert second.id != first.id
-    assert said == ""
+    assert text == ""
     assert diary.calls == [("pay", {"amount": 60}, "key-run1-t1")]
     assert stage.text == "Bye."
 
@@ -412,7 +415,12 @@ def test_capabilities_promise_what_people_can_do(tools):
 
     human = capabilities.human_in_the_loop
     assert (human.supported, human.interrupts, human.approve_with_edits) == (True, True, True)
-    assert [one.name for one in capabilities.tools.items] == ["look_up", "send", "pay", "question"]
+    assert [tool.name for tool in capabilities.tools.items] == [
+        "look_up",
+        "send",
+        "pay",
+        "question",
+    ]
     assert json.loads(capabilities.model_dump_json(by_alias=True))["identity"]["name"] == "tester"
 
 

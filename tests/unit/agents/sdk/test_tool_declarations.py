@@ -54,8 +54,8 @@ def test_arguments_are_held_to_the_bounds_of_their_annotation(amount):
     with pytest.raises(InvalidArguments, match="amount"):
         pay.check_arguments({"amount": amount})
 
-    known = approval_schema(pay)["properties"]["editedArgs"]["properties"]["amount"]
-    assert (known["exclusiveMinimum"], known["description"]) == (0, "in EUR")
+    schema = approval_schema(pay)["properties"]["editedArgs"]["properties"]["amount"]
+    assert (schema["exclusiveMinimum"], schema["description"]) == (0, "in EUR")
 
 
 def test_what_is_no_number_is_no_amount_below_a_threshold():
@@ -111,17 +111,17 @@ async def test_a_reviewer_is_offered_models_and_enums_as_well():
 
     stage = called_with(book, guest={"name": "Kim"}, room="single")
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
     payload = {
         "approved": True,
         "editedArgs": {"guest": {"name": "Kim", "nights": 2}, "room": "double"},
     }
 
-    check_schema(asked.response_schema)
-    assert asked.message == "Book for Kim: single?"
-    assert Draft202012Validator(asked.response_schema).is_valid(payload)
+    check_schema(interrupt.response_schema)
+    assert interrupt.message == "Book for Kim: single?"
+    assert Draft202012Validator(interrupt.response_schema).is_valid(payload)
     payload["editedArgs"]["room"] = "suite"
-    assert not Draft202012Validator(asked.response_schema).is_valid(payload)
+    assert not Draft202012Validator(interrupt.response_schema).is_valid(payload)
 
 
 async def test_a_text_says_true_where_the_function_gets_true():
@@ -171,7 +171,7 @@ def callback(then: asyncio.Future) -> None:  # type: ignore[type-arg]
 @pytest.mark.parametrize(
     "function",
     [positional, several, hidden, optional_call, yielding, yielding_later, callback],
-    ids=lambda one: one.__name__,
+    ids=lambda function: function.__name__,
 )
 def test_a_function_that_cannot_be_a_tool_is_refused_where_it_is_written(function):
     with pytest.raises((TypeError, ValueError, RuntimeError)):
@@ -223,18 +223,18 @@ def named_pay(diary: list[str], text: str) -> Any:
 
 async def test_an_approval_never_calls_another_tool_of_the_same_name():
     diary: list[str] = []
-    one, other = named_pay(diary, "one"), named_pay(diary, "other")
+    first, other = named_pay(diary, "one"), named_pay(diary, "other")
 
     @workflow()
     async def both(ctx: WorkflowContext) -> None:
-        await ctx.call_all((one, {}), (other, {}))
+        await ctx.call_all((first, {}), (other, {}))
 
     with pytest.raises(ValueError, match="Two tools are named pay"):
         await Stage(both).say("go")
     with pytest.raises(ValueError, match="Two tools are named pay"):
-        workflow(tools=[one, other])(both.function)
+        workflow(tools=[first, other])(both.function)
     with pytest.raises(ValueError, match="Two tools are named pay"):
-        LlmAgent("a", "A.", ScriptedModel([]), tools=[one, other])
+        LlmAgent("a", "A.", ScriptedModel([]), tools=[first, other])
 
 
 # Questions
@@ -271,7 +271,7 @@ def test_a_question_whose_text_has_a_place_for_nothing_is_refused():
 @pytest.mark.parametrize(
     "raised",
     [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError],
-    ids=lambda one: one.__name__,
+    ids=lambda function: function.__name__,
 )
 async def test_a_blocking_function_ends_nothing_but_its_call(raised):
     @tool(effect="read")
@@ -296,7 +296,9 @@ async def cancel_itself() -> None:
     raise asyncio.CancelledError
 
 
-@pytest.mark.parametrize("function", [exit_process, cancel_itself], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "function", [exit_process, cancel_itself], ids=lambda function: function.__name__
+)
 async def test_a_coroutine_ends_nothing_but_its_call(function):
     stage = called_with(tool(effect="read")(function))
 
@@ -320,4 +322,4 @@ async def test_a_workflow_gets_what_its_tool_returned(result):
 
     await Stage(caller).say("go")
 
-    assert [(one.status, one.value) for one in seen] == [("done", result)]
+    assert [(outcome.status, outcome.value) for outcome in seen] == [("done", result)]

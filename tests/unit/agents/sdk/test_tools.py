@@ -23,14 +23,14 @@ def put_on_stage(*calls):
 
     async def step(context):
         yield context.text_message("Let me see.")
-        for one, args in calls:
-            yield context.propose(one, args)
+        for proposed, args in calls:
+            yield context.propose(proposed, args)
 
     return Stage(
         ScriptedAgent(
             name="tester",
             description="Tests.",
-            tools=tuple(one for one, _ in calls),
+            tools=tuple(tool for tool, _ in calls),
             choose=lambda _run_input: "script",
             steps=lambda _script: (step,),
             clock=fixed_clock(),
@@ -40,11 +40,11 @@ def put_on_stage(*calls):
 
 async def test_a_plain_function_is_a_tool():
     @tool(effect="read")
-    def add(one: int, other: int = 2) -> int:
+    def add(first: int, other: int = 2) -> int:
         """Add two numbers."""
-        return one + other
+        return first + other
 
-    stage = put_on_stage((add, {"one": 40}))
+    stage = put_on_stage((add, {"first": 40}))
 
     await stage.say("go")
 
@@ -77,11 +77,11 @@ async def test_a_person_is_asked_when_the_author_says_so(approval, amount, messa
     stage = put_on_stage((pay, {"amount": amount}))
 
     await stage.say("go")
-    asked = [one.message for one in stage.interrupts]
+    messages = [interrupt.message for interrupt in stage.interrupts]
     if message:
         await stage.answer(APPROVE)
 
-    assert asked == ([message] if message else [])
+    assert messages == ([message] if message else [])
     assert stage.results == [f"paid {amount}"]
 
 
@@ -108,7 +108,7 @@ async def test_a_schema_sees_the_arguments_as_the_function_will_get_them(send, a
 
     await stage.say("go")
 
-    assert [one.message for one in stage.interrupts] == ["Call send?"]
+    assert [interrupt.message for interrupt in stage.interrupts] == ["Call send?"]
     assert stage.results == []
 
 
@@ -125,7 +125,7 @@ async def test_a_text_is_filled_with_the_defaults_too(send, args, message):
 
     await stage.say("go")
 
-    assert [one.message for one in stage.interrupts] == [message]
+    assert [interrupt.message for interrupt in stage.interrupts] == [message]
 
 
 async def test_what_an_agent_wrote_is_no_template():
@@ -178,14 +178,14 @@ async def test_a_tool_asks_for_what_it_needs_and_starts_again_with_the_answer():
     """S1, S3, S5, S6."""
     stage = put_on_stage((asking(), {"city": "Riga"}))
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
     await stage.answer("Astoria")
 
-    assert (asked.reason, asked.message) == ("input_required", "Which hotel in Riga?")
-    assert asked.response_schema["enum"] == ["Ritz", "Astoria"]
-    assert asked.expires_at == "2026-11-20T12:05:00.000Z"
-    assert asked.metadata == {"city": "Riga"}
+    assert (interrupt.reason, interrupt.message) == ("input_required", "Which hotel in Riga?")
+    assert interrupt.response_schema["enum"] == ["Ritz", "Astoria"]
+    assert interrupt.expires_at == "2026-11-20T12:05:00.000Z"
+    assert interrupt.metadata == {"city": "Riga"}
     assert stage.results == [{"hotel": "Astoria", "city": "Riga"}]
 
 
@@ -218,11 +218,11 @@ async def test_custom_reason_needs_no_schema_and_resumes_with_a_value():
 
     stage = put_on_stage((look, {}))
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
     await stage.answer(None)
 
-    assert (asked.reason, asked.response_schema) == ("acme:policy_hold", None)
+    assert (interrupt.reason, interrupt.response_schema) == ("acme:policy_hold", None)
     assert stage.results == [True]
 
 
@@ -297,10 +297,10 @@ async def test_a_result_is_held_to_its_annotation():
 
 @pytest.mark.parametrize("effect", ["read", "idempotent", "once"])
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [("no such account", "no such account"), ("", "ToolError"), ("\ud800\0", "??")],
 )
-async def test_a_function_that_did_nothing_says_why(effect, text, told):
+async def test_a_function_that_did_nothing_says_why(effect, text, result):
     tries = []
 
     @tool(effect=effect, retries=0 if effect == "once" else 2)
@@ -313,7 +313,7 @@ async def test_a_function_that_did_nothing_says_why(effect, text, told):
 
     await stage.say("go")
 
-    assert stage.results == [{"ok": False, "error": told}]
+    assert stage.results == [{"ok": False, "error": result}]
     assert tries == [1]
 
 

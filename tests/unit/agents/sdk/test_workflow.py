@@ -15,25 +15,25 @@ from agents.sdk.workflow import ConcurrentSteps, WorkflowChanged, WorkflowContex
 from tests.support.agents.doubles import Stage, cancelled
 
 APPROVE = {"approved": True}
-made: list[tuple[str, Any]] = []
+calls: list[tuple[str, Any]] = []
 
 
 @pytest.fixture(autouse=True)
 def _nothing_made():
-    made.clear()
+    calls.clear()
 
 
 @tool(effect="read")
 def price(item: str) -> int:
     """Look a price up."""
-    made.append(("price", item))
+    calls.append(("price", item))
     return len(item) * 10
 
 
 @tool(effect="once", approval="Charge {amount}?")
 def charge(amount: int) -> dict[str, int]:
     """Charge an amount."""
-    made.append(("charge", amount))
+    calls.append(("charge", amount))
     return {"charged": amount}
 
 
@@ -54,15 +54,15 @@ ask_colour = define_interrupt(
 async def shop_keeper(ctx: WorkflowContext) -> None:
     """Sells one thing."""
     await ctx.emit_text("Welcome.")
-    found = await ctx.call(price, item="lamp")
-    paid = await ctx.call(charge, amount=found.value)
+    quote = await ctx.call(price, item="lamp")
+    paid = await ctx.call(charge, amount=quote.value)
     await ctx.emit_text(f"{paid.status}: {paid.value} {paid.reason}".strip())
 
 
 def test_a_workflow_is_described_by_its_function():
     assert (shop_keeper.name, shop_keeper.description) == ("shop-keeper", "Sells one thing.")
     tools = shop_keeper.capabilities().tools
-    assert [one.name for one in tools.items] == ["price", "charge"]
+    assert [tool.name for tool in tools.items] == ["price", "charge"]
 
 
 async def test_what_was_done_before_a_pause_is_not_done_again():
@@ -74,12 +74,12 @@ async def test_what_was_done_before_a_pause_is_not_done_again():
 
     assert before == "Welcome."
     assert stage.text == "done: {'charged': 40}"
-    assert made == [("price", "lamp"), ("charge", 40)]
+    assert calls == [("price", "lamp"), ("charge", 40)]
     assert stage.outcome == "success"
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "text"),
     [
         ({"approved": False, "reason": "too much"}, "denied: None too much"),
         ("cancelled", "cancelled: None"),
@@ -87,24 +87,24 @@ async def test_what_was_done_before_a_pause_is_not_done_again():
         ({"approved": True, "editedArgs": {"amount": 5}}, "done: {'charged': 5}"),
     ],
 )
-async def test_a_workflow_is_told_what_came_of_its_call(answer, said):
+async def test_a_workflow_is_told_what_came_of_its_call(answer, text):
     stage = Stage(shop_keeper)
     await stage.say("go")
 
     await stage.answer(cancelled(stage.interrupts[0]) if answer == "cancelled" else answer)
 
-    assert stage.text.startswith(said)
+    assert stage.text.startswith(text)
 
 
 async def test_state_accumulates_over_several_pauses():
     @workflow()
     async def wizard(ctx: WorkflowContext) -> None:
         """Asks three things."""
-        said = []
+        answers = []
         for number in range(3):
             reply = await ctx.interrupt(f"Question {number}?", response_schema={"type": "string"})
-            said.append(reply.payload)
-        await ctx.emit_text(" ".join(said))
+            answers.append(reply.payload)
+        await ctx.emit_text(" ".join(answers))
 
     stage = Stage(wizard)
     await stage.say("go")
@@ -117,7 +117,7 @@ async def test_state_accumulates_over_several_pauses():
 
 
 async def test_calls_made_together_wait_for_all_answers_and_keep_their_order():
-    """S2, S9: a sibling that needs nobody is made at once, and not again."""
+    """S2, S9: a sibling that needs nobody is called at once, and not again."""
 
     @workflow()
     async def buyer(ctx: WorkflowContext) -> None:
@@ -127,16 +127,16 @@ async def test_calls_made_together_wait_for_all_answers_and_keep_their_order():
             (price, {"item": "lamp"}),
             (ask_colour, {"text": "Which colour?"}),
         )
-        await ctx.emit_text(str([one.value for one in outcomes]))
+        await ctx.emit_text(str([outcome.value for outcome in outcomes]))
 
     stage = Stage(buyer)
     await stage.say("go")
-    first = list(made)
+    first = list(calls)
 
     await stage.answer(APPROVE, "blue")
 
     assert first == [("price", "lamp")]
-    assert made == [("price", "lamp"), ("charge", 1)]
+    assert calls == [("price", "lamp"), ("charge", 1)]
     assert stage.text == "[{'charged': 1}, 40, 'blue']"
 
 
@@ -149,14 +149,14 @@ async def test_a_call_may_pause_again_and_its_siblings_are_not_made_again():
     @tool(effect="once", approval=twice)
     def pay(amount: int) -> int:
         """Pay."""
-        made.append(("pay", amount))
+        calls.append(("pay", amount))
         return amount
 
     @workflow()
     async def payer(ctx: WorkflowContext) -> None:
         """Pays."""
-        one, other = await ctx.call_all((pay, {"amount": 50}), (charge, {"amount": 2}))
-        await ctx.emit_text(f"{one.value} {other.value}")
+        first, other = await ctx.call_all((pay, {"amount": 50}), (charge, {"amount": 2}))
+        await ctx.emit_text(f"{first.value} {other.value}")
 
     stage = Stage(payer)
     await stage.say("go")
@@ -166,7 +166,7 @@ async def test_a_call_may_pause_again_and_its_siblings_are_not_made_again():
     await stage.answer({"approved": True, "editedArgs": {"amount": 5}})
 
     assert second.message == "Really 50?"
-    assert made == [("charge", 2), ("pay", 5)]
+    assert calls == [("charge", 2), ("pay", 5)]
     assert stage.text == "5 {'charged': 2}"
 
 
@@ -179,11 +179,11 @@ async def test_a_question_that_nobody_answered_says_so():
 
     stage = Stage(asker)
     await stage.say("go")
-    (asked,) = stage.interrupts
+    (interrupt,) = stage.interrupts
 
-    await stage.answer(cancelled(asked))
+    await stage.answer(cancelled(interrupt))
 
-    assert (asked.reason, asked.metadata) == ("acme:mood", {"scale": 5})
+    assert (interrupt.reason, interrupt.metadata) == ("acme:mood", {"scale": 5})
     assert stage.text == "nobody"
 
 
@@ -264,7 +264,7 @@ async def paid_once_in(stage: Stage) -> list[tuple[str, Any]]:
     assert (stage.outcome, len(stage.interrupts)) == ("interrupt", 1)
     await stage.answer(True)
     assert stage.outcome == "success"
-    return made
+    return calls
 
 
 async def test_a_pause_in_a_task_group_is_a_pause():
@@ -326,7 +326,7 @@ async def test_workflow_that_ends_before_its_approved_call_fails():
 
     with pytest.raises(WorkflowChanged, match="ended before step 1, 'call charge'"):
         await stage.answer(APPROVE)
-    assert made == []
+    assert calls == []
 
 
 async def test_what_an_author_does_to_an_answer_is_not_what_the_next_run_gets():
@@ -371,4 +371,4 @@ async def test_arguments_that_do_not_fit_can_be_caught_and_leave_nothing_behind(
 
     await Stage(careful).say("go")
 
-    assert made == [("price", "b")]
+    assert calls == [("price", "b")]
