@@ -66,20 +66,20 @@ def fill(number: int) -> None:
             actor=SEED,
         )
     reviewer = actor_of_user(User.objects.get(username="bench"))
-    begun, first, made = time.perf_counter(), 0, AuditEntry.objects.count()
-    while made < min(number, _ORIGINALS):
+    begun, first, written = time.perf_counter(), 0, AuditEntry.objects.count()
+    while written < min(number, _ORIGINALS):
         numbers = range(first, first + _THREADS_AT_ONCE)
         with transaction.atomic():
-            made += _store(agents, numbers, reviewer)
+            written += _store(agents, numbers, reviewer)
         first += _THREADS_AT_ONCE
-    copies = max(0, number - made) // made
+    copies = max(0, number - written) // written
     for model in _MODELS if copies else ():
         _sql(f"CREATE TEMPORARY TABLE first_{_name(model)} AS SELECT * FROM {_name(model)}")
     for copy in range(1, copies + 1):
         with transaction.atomic():
             for model in _MODELS:
                 _copy(model, copy)
-    print(f"{made * (1 + copies)} entries after {time.perf_counter() - begun:.0f} s", flush=True)
+    print(f"{written * (1 + copies)} entries after {time.perf_counter() - begun:.0f} s", flush=True)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE" if connection.vendor == "postgresql" else "PRAGMA optimize")
 
@@ -144,13 +144,13 @@ def _name(model: Any) -> str:
 def _drafts(row: Any, reviewer: Any, now: Any) -> Iterator[Any]:
     call, agent = row.tool_call, agent_actor(row.agent_id)
     about = {"now": now, "thread": row.thread, "run": row.run, "tool_call": call}
-    asked = {**about, "interrupt": row, "digests": audit_trail.digests_of(row)}
-    yield audit_trail.build_entry(action="interrupt.opened", actor=agent, title=row.title, **asked)
+    fields = {**about, "interrupt": row, "digests": audit_trail.digests_of(row)}
+    yield audit_trail.build_entry(action="interrupt.opened", actor=agent, title=row.title, **fields)
     yield audit_trail.build_entry(
-        action="interrupt.claimed", actor=reviewer, **{**asked, "digests": None}
+        action="interrupt.claimed", actor=reviewer, **{**fields, "digests": None}
     )
     yield audit_trail.build_entry(
-        action="interrupt.resolved", actor=reviewer, payload={"approved": True}, **asked
+        action="interrupt.resolved", actor=reviewer, payload={"approved": True}, **fields
     )
     executed = {"executed": digest(call.approved_args)}
     yield audit_trail.build_entry(

@@ -19,11 +19,11 @@ def cache_directory() -> Path:
     """
     path = Path(tempfile.gettempdir()) / f"signoff-tests-{os.getuid()}"
     path.mkdir(mode=0o755, exist_ok=True)
-    found = path.lstat()
+    status = path.lstat()
     is_safe = (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.getuid()
-        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.getuid()
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )
     if not is_safe:
         raise RuntimeError(f"{path} must be a directory that only user {os.getuid()} can write to")

@@ -61,9 +61,9 @@ def open_chromium() -> Iterator[Browser]:
 
 def _installed() -> Path | None:
     for name in _NAMES:
-        found = shutil.which(name)
-        if found:
-            return Path(found)
+        path = shutil.which(name)
+        if path:
+            return Path(path)
     return None
 
 

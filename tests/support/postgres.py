@@ -45,9 +45,9 @@ class PostgresServer:
     def __init__(self, *, durable: bool = False, settings: Mapping[str, str] | None = None) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._directory: Path | None = None
-        given = os.environ.get(URL_VARIABLE)
-        if given:
-            self.url = given
+        url = os.environ.get(URL_VARIABLE)
+        if url:
+            self.url = url
             return
         self._user = _server_user()
         self._bin = find_binaries(as_other_user=self._user is not None)

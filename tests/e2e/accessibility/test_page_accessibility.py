@@ -94,8 +94,8 @@ def a_view_that_was_refused(site, page):
 
 @screen
 def decided(site, page):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    site.decide(asked, {"approved": True})
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    site.decide(interrupt, {"approved": True})
     page.goto(f"{site.url}/decided/")
 
 
@@ -122,27 +122,31 @@ def the_keys(site, page):
 @screen
 def similar_requests(site, page):
     for _ in range(3):
-        asked = site.play(staged_interrupts.FIXED | {"schema": staged_interrupts.approval({})})
-    page.goto(f"{site.url}/similar/{asked[0]['id']}/?tick=all")
+        interrupts = site.play(staged_interrupts.FIXED | {"schema": staged_interrupts.approval({})})
+    page.goto(f"{site.url}/similar/{interrupts[0]['id']}/?tick=all")
 
 
 @screen
 def selected_requests(site, page):
-    asked = site.play(
+    interrupts = site.play(
         staged_interrupts.REFUND,
         staged_interrupts.FORM,
         staged_interrupts.HIDDEN,
         staged_interrupts.LONG,
     )
-    page.goto(f"{site.url}/review/?" + "&".join(f"id={one['id']}" for one in asked))
+    page.goto(
+        f"{site.url}/review/?" + "&".join(f"id={interrupt['id']}" for interrupt in interrupts)
+    )
 
 
 @screen
 def the_results_of_a_review(site, page):
-    asked = site.play(
+    interrupts = site.play(
         staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240}, staged_interrupts.FORM
     )
-    page.goto(f"{site.url}/review/?" + "&".join(f"id={one['id']}" for one in asked))
+    page.goto(
+        f"{site.url}/review/?" + "&".join(f"id={interrupt['id']}" for interrupt in interrupts)
+    )
     for box in page.locator(".tick:enabled").all():
         box.check()
     page.click("button[value=approve]")
@@ -151,8 +155,8 @@ def the_results_of_a_review(site, page):
 
 @screen
 def a_review_of_nothing_ticked(site, page):
-    asked = site.play(staged_interrupts.REFUND)
-    page.goto(f"{site.url}/review/?id={asked[0]['id']}")
+    interrupts = site.play(staged_interrupts.REFUND)
+    page.goto(f"{site.url}/review/?id={interrupts[0]['id']}")
     page.click("button[value=approve]")
     expect(page.locator(".errsum")).to_be_visible()
 
@@ -294,9 +298,9 @@ def a_thread_that_waits(site, page):
 
 @screen
 def a_thread_that_has_called_tools(site, page):
-    asked = site.ask("tool_call")
-    site.decide(asked, {"approved": True})
-    page.goto(f"{site.url}/threads/{asked['thread']}/")
+    interrupt = site.ask("tool_call")
+    site.decide(interrupt, {"approved": True})
+    page.goto(f"{site.url}/threads/{interrupt['thread']}/")
     expect(page.locator("#story pre")).to_have_count(2)
 
 
@@ -361,10 +365,10 @@ def not_understood(site, page):
 
 @screen
 def not_allowed(site, page):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("dana", reduced_motion="reduce") as other:
-        site.open(other, asked)
-        _post(other, f"/interrupts/{asked['id']}/decide", {"action": "approve"})
+        site.open(other, interrupt)
+        _post(other, f"/interrupts/{interrupt['id']}/decide", {"action": "approve"})
         expect(other.get_by_role("heading", name="Not allowed")).to_be_visible()
         assert find_faults(other) == []
 

@@ -32,9 +32,9 @@ screen = SCREENS.add
 
 def _ask(site: Site, page: Page, ask: dict[str, Any]) -> Any:
     """Let an agent ask, and open the request."""
-    (asked,) = site.play(ask)
-    site.open(page, asked)
-    return asked
+    (interrupt,) = site.play(ask)
+    site.open(page, interrupt)
+    return interrupt
 
 
 @screen
@@ -149,14 +149,14 @@ def a_form_with_errors(site, page):
 
 @screen
 def several_asked_together(site, page):
-    asked = site.play(
+    interrupts = site.play(
         staged_interrupts.REFUND,
         staged_interrupts.MAIL,
         staged_interrupts.FIXED,
         message="Sort out order 4417",
     )
-    site.decide(asked[1], {"approved": True})
-    site.open(page, asked[0])
+    site.decide(interrupts[1], {"approved": True})
+    site.open(page, interrupts[0])
     page.locator("#conversation summary").click()
 
 
@@ -169,9 +169,9 @@ def a_request_of_mine(site, page):
 
 @screen
 def a_request_that_another_has_claimed(site, page):
-    asked = _ask(site, page, staged_interrupts.REFUND)
+    interrupt = _ask(site, page, staged_interrupts.REFUND)
     with site.open_as("priya") as other:
-        site.open(other, asked)
+        site.open(other, interrupt)
         other.click("#claim button")
         expect(page.locator("#bar button[name=take_over]")).to_be_visible()
         other.fill("#f-comment", "I know this customer: give me a minute.")
@@ -182,10 +182,10 @@ def a_request_that_another_has_claimed(site, page):
 
 @screen
 def news_of_a_decision(site, page):
-    asked = _ask(site, page, staged_interrupts.REFUND)
+    interrupt = _ask(site, page, staged_interrupts.REFUND)
     page.fill("#f-args-amount", "14")
     page.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
-    site.decide(asked, {"approved": False, "reason": "not today"})
+    site.decide(interrupt, {"approved": False, "reason": "not today"})
     expect(page.locator("#banner")).to_contain_text("has just decided this")
 
 
@@ -200,41 +200,41 @@ def a_conflict(site, page):
 
 @screen
 def expired(site, page):
-    asked = site.ask("expires_soon")
-    wait_for(lambda: site.call(f"/api/interrupts/{asked['id']}")["status"] == "expired")
-    page.goto(f"{site.url}/decided/{asked['id']}/")
+    interrupt = site.ask("expires_soon")
+    wait_for(lambda: site.call(f"/api/interrupts/{interrupt['id']}")["status"] == "expired")
+    page.goto(f"{site.url}/decided/{interrupt['id']}/")
 
 
 @screen
 def a_decided_request(site, page):
-    asked = _ask(site, page, staged_interrupts.MAIL)
+    interrupt = _ask(site, page, staged_interrupts.MAIL)
     changed = {**staged_interrupts.MAIL["args"], "subject": "On its way"}
-    site.decide(asked, {"approved": True, "editedArgs": changed})
+    site.decide(interrupt, {"approved": True, "editedArgs": changed})
     expect(page.locator("#outcome pre")).to_have_count(4)
 
 
 @screen
 def the_toast(site, page):
-    (asked, _) = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
-    site.open(page, asked)
+    (interrupt, _) = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
+    site.open(page, interrupt)
     page.click("button[value=approve]")
     expect(page.locator("#toast [data-key=u]")).to_be_visible()
 
 
 @screen
 def a_doubt(site, page):
-    (asked,) = site.play(staged_interrupts.CHARGE)
-    site.decide(asked, {"approved": True})
-    site.open(page, site.asked_after(asked))
+    (interrupt,) = site.play(staged_interrupts.CHARGE)
+    site.decide(interrupt, {"approved": True})
+    site.open(page, site.next_interrupt(interrupt))
 
 
 @screen
 def a_request_that_one_only_looks_at(site, page):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("dana", reduced_motion="reduce") as other:
-        site.open(other, asked)
+        site.open(other, interrupt)
         assert find_faults(other) == []
-    site.open(page, asked)
+    site.open(page, interrupt)
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -275,9 +275,9 @@ def test_nothing_moves_where_motion_is_not_wanted(site, motion):
 
 def test_what_is_chosen_shows_in_forced_colours(site):
     """A border has to say what backgrounds cannot."""
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("marco", forced_colors="active") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         for chosen in (".seg-opt[aria-pressed=true]", ".rail-link[aria-current]"):
             width = page.locator(chosen).first.evaluate("one => getComputedStyle(one).borderWidth")

@@ -94,8 +94,8 @@ def webhooks(site, page, hook):
 @screen
 def a_webhook_that_fails(site, page, hook):
     page.goto(f"{site.url}{hook}")
-    for one in page.locator("#sent summary").all():
-        one.click()
+    for summary in page.locator("#sent summary").all():
+        summary.click()
     expect(page.locator("#sent pre").first).to_be_visible()
 
 
@@ -155,9 +155,9 @@ def test_a_page_weighs_at_most_60_kilobytes(site, hook, path):
 
 
 def test_a_request_weighs_no_more_for_administrators(site):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.browse(storage_state=site.state_of("admin")) as page:
-        weights = weigh(page, f"{site.url}/interrupts/{asked['id']}/")
+        weights = weigh(page, f"{site.url}/interrupts/{interrupt['id']}/")
 
     print(f"\n{sum(weights.values())} bytes: {weights}")
     assert sum(weights.values()) <= MOST_BYTES

@@ -41,14 +41,14 @@ def test_frames_are_separated_by_line_feeds_and_numbered(door):
 
 
 def test_an_approved_call_runs_and_the_thread_goes_on(door):
-    asked = door.run(run_input("rehearse:tool_call"))
+    events = door.run(run_input("rehearse:tool_call"))
 
-    resumed = door.run(resume(asked))
+    resumed = door.run(resume(events))
 
     (result,) = [event for event in resumed if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"])["executionCount"] == 1
     assert resumed[-1]["outcome"] == {"type": "success"}
-    again = door.run(run_input("rehearse:echo", threadId=asked[0]["threadId"]))
+    again = door.run(run_input("rehearse:echo", threadId=events[0]["threadId"]))
     assert again[-1]["outcome"] == {"type": "success"}
 
 
@@ -66,9 +66,9 @@ def test_a_run_survives_its_client(door):
 
 
 def test_a_reloaded_browser_gets_the_messages_and_the_open_questions(door):
-    asked = door.run(run_input("rehearse:parallel3"))
+    first_events = door.run(run_input("rehearse:parallel3"))
 
-    events = door.connect(asked[0]["threadId"])
+    events = door.connect(first_events[0]["threadId"])
 
     assert types(events) == [
         "RUN_STARTED",
@@ -76,14 +76,14 @@ def test_a_reloaded_browser_gets_the_messages_and_the_open_questions(door):
         "MESSAGES_SNAPSHOT",
         "RUN_FINISHED",
     ]
-    assert interrupts(events) == interrupts(asked)
+    assert interrupts(events) == interrupts(first_events)
     calls = [call for message in events[2]["messages"] for call in message.get("toolCalls", ())]
     assert len(calls) == 3
 
 
 def test_a_client_that_is_connected_follows_a_decision_made_in_the_inbox(door):
-    asked = door.run(run_input("rehearse:tool_call"))
-    thread = door.thread(asked[0]["threadId"])
+    events = door.run(run_input("rehearse:tool_call"))
+    thread = door.thread(events[0]["threadId"])
     (question,) = [
         item for item in door.get("/api/interrupts")["results"] if item["thread"] == thread["id"]
     ]
@@ -108,17 +108,17 @@ def test_a_client_that_is_connected_follows_a_decision_made_in_the_inbox(door):
 
     assert seen[0] == (thread["last_seq"] + 1, "RUN_STARTED")
     assert "TOOL_CALL_RESULT" in [kind for _, kind in seen]
-    assert door.connect(asked[0]["threadId"])[-1]["outcome"] == {"type": "success"}
+    assert door.connect(events[0]["threadId"])[-1]["outcome"] == {"type": "success"}
 
 
 def test_whoever_may_not_decide_gets_forbidden_and_the_questions_stay_open(runner, door):
-    asked = runner.run(run_input("rehearse:tool_call"))
+    events = runner.run(run_input("rehearse:tool_call"))
 
-    refused = runner.run(resume(asked))
+    refused = runner.run(resume(events))
 
     assert types(refused) == ["RUN_STARTED", "RUN_ERROR"]
     assert refused[-1]["code"] == "FORBIDDEN"
-    assert door.run(resume(asked))[-1]["outcome"] == {"type": "success"}
+    assert door.run(resume(events))[-1]["outcome"] == {"type": "success"}
 
 
 @pytest.mark.parametrize(
@@ -148,19 +148,19 @@ def test_whoever_may_not_decide_gets_forbidden_and_the_questions_stay_open(runne
     ],
 )
 def test_what_the_contract_refuses_is_an_event_and_changes_nothing(door, change, code):
-    asked = door.run(run_input("rehearse:parallel3"))
-    whole = resume(asked)
+    events = door.run(run_input("rehearse:parallel3"))
+    full_resume = resume(events)
 
-    refused = door.run({**whole, "runId": "refused", "resume": change(whole["resume"])})
+    refused = door.run({**full_resume, "runId": "refused", "resume": change(full_resume["resume"])})
 
     assert (types(refused)[-1], refused[-1]["code"]) == ("RUN_ERROR", code)
-    assert len(interrupts(door.connect(asked[0]["threadId"]))) == 3
-    assert door.run(whole)[-1]["outcome"] == {"type": "success"}
+    assert len(interrupts(door.connect(events[0]["threadId"]))) == 3
+    assert door.run(full_resume)[-1]["outcome"] == {"type": "success"}
 
 
 def test_four_clients_with_the_same_resume_run_the_tool_once(door, product, key):
-    asked = door.run(run_input("rehearse:tool_call"))
-    body = resume(asked)
+    events = door.run(run_input("rehearse:tool_call"))
+    body = resume(events)
     start = threading.Barrier(4)
     answers = []
 
@@ -177,7 +177,7 @@ def test_four_clients_with_the_same_resume_run_the_tool_once(door, product, key)
         thread.join()
 
     assert [answer[-1]["outcome"] for answer in answers] == [{"type": "success"}] * 4
-    log = door.get(f"/api/threads/{door.thread(asked[0]['threadId'])['id']}/events")
+    log = door.get(f"/api/threads/{door.thread(events[0]['threadId'])['id']}/events")
     contents = [
         json.loads(item["event"]["content"])
         for item in log["results"]
@@ -290,8 +290,8 @@ def test_a_client_that_connects_during_a_run_gets_what_the_run_was_given(door):
 
 
 def test_a_replay_after_the_next_question_was_answered_asks_nothing_again(door):
-    asked = door.run(run_input("rehearse:multi_step"))
-    first = resume(asked)
+    events = door.run(run_input("rehearse:multi_step"))
+    first = resume(events)
     deploy = door.run(first)
     assert door.run(first)[-1]["outcome"]["type"] == "interrupt"
 
@@ -353,14 +353,14 @@ def test_two_callers_may_use_the_same_idempotency_key(door, runner):
 
 
 def test_replay_of_an_active_run_follows_it_under_the_client_run_id(door):
-    asked = door.run(run_input("rehearse:tool_call"))
-    thread = door.thread(asked[0]["threadId"])
+    first_events = door.run(run_input("rehearse:tool_call"))
+    thread = door.thread(first_events[0]["threadId"])
     (question,) = [
         item for item in door.get("/api/interrupts")["results"] if item["thread"] == thread["id"]
     ]
     door.post(f"/api/interrupts/{question['id']}/decide", json.dumps(approval_of(question)))
 
-    events = door.run(resume(asked, runId="mine"))
+    events = door.run(resume(first_events, runId="mine"))
 
     assert (events[0]["runId"], events[-1]["runId"]) == ("mine", "mine")
     assert events[-1]["outcome"] == {"type": "success"}
@@ -370,13 +370,13 @@ def test_replay_of_an_active_run_follows_it_under_the_client_run_id(door):
     ("given", "where"),
     [({"version": 7}, "input.version"), ({"services": "api"}, "input.services"), ("9.2", "input:")],
 )
-def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, given, where):
-    props = {"input": given}
+def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, value, where):
+    props = {"input": value}
     body = json.dumps(run_input("go", forwardedProps=props))
 
     by_door = door.post("/agui/release-train/", body)
-    told = {"agent": "release-train", "message": "go", "forwarded_props": props}
-    by_rest = door.post("/api/runs", json.dumps(told))
+    request = {"agent": "release-train", "message": "go", "forwarded_props": props}
+    by_rest = door.post("/api/runs", json.dumps(request))
 
     for answer in (by_door, by_rest):
         assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")

@@ -24,12 +24,12 @@ def test_the_product_writes_down_that_a_key_was_used(product):
 def test_a_stream_ends_when_its_key_is_revoked(product):
     admin = product.create_api_key("read", "run", "admin")
     with _as(product, admin) as http:
-        made = http.post(
+        key = http.post(
             "/api/teams/demo/keys", json={"name": "follower", "scopes": ["read"]}
         ).json()
         run = http.post("/api/runs", json={"agent": "rehearsal", "message": "rehearse:echo"}).json()
         with (
-            _as(product, made["token"]) as follower,
+            _as(product, key["token"]) as follower,
             follower.stream(
                 "GET",
                 f"/api/threads/{run['thread']}/events",
@@ -38,9 +38,9 @@ def test_a_stream_ends_when_its_key_is_revoked(product):
         ):
             lines = stream.iter_lines()
             assert next(line for line in lines if line.startswith("data:"))
-            http.post(f"/api/keys/{made['id']}/revoke")
+            http.post(f"/api/keys/{key['id']}/revoke")
 
             # It ends at the next look: one that went on would say that it is alive.
             assert not next((line for line in lines if line.startswith(":")), "")
 
-        assert _as(product, made["token"]).get("/api/runs").status_code == 401
+        assert _as(product, key["token"]).get("/api/runs").status_code == 401

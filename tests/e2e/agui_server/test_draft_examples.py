@@ -68,7 +68,7 @@ class DraftAgent:
     """An agent that speaks the draft: it asks the example that it is told to, and goes on once."""
 
     def __init__(self) -> None:
-        self.heard: list[dict] = []  #: every `resume`
+        self.resumes: list[dict] = []  #: every `resume`
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
         Thread(target=self._server.serve_forever, daemon=True).start()
@@ -77,24 +77,26 @@ class DraftAgent:
         self._server.shutdown()
         self._server.server_close()
 
-    def _end(self, given: dict) -> dict:
-        if given.get("resume") is not None:
-            self.heard.append(given["resume"])
+    def _end(self, run_input_: dict) -> dict:
+        if run_input_.get("resume") is not None:
+            self.resumes.append(run_input_["resume"])
             return {"outcome": "success", "result": {"ok": True}}
-        asked = json.loads(given["messages"][-1]["content"])
-        return asked if "outcome" in asked else {"outcome": "interrupt", "interrupt": asked}
+        question = json.loads(run_input_["messages"][-1]["content"])
+        return (
+            question if "outcome" in question else {"outcome": "interrupt", "interrupt": question}
+        )
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                ids = {name: given[name] for name in ("threadId", "runId")}
+                run_input_ = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                ids = {name: run_input_[name] for name in ("threadId", "runId")}
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.end_headers()
-                end = {"type": "RUN_FINISHED", **ids, **outer._end(given)}
+                end = {"type": "RUN_FINISHED", **ids, **outer._end(run_input_)}
                 for event in ({"type": "RUN_STARTED", **ids}, end):
                     self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
 
@@ -142,8 +144,8 @@ def ask(client, interrupt):
     return client.run(run_input(json.dumps(interrupt)), agent="drafts")
 
 
-def answer(client, asked, **resume):
-    body = run_input(threadId=asked[0]["threadId"], resume=resume)
+def answer(client, events, **resume):
+    body = run_input(threadId=events[0]["threadId"], resume=resume)
     return client.run(body, agent="drafts")
 
 
@@ -152,15 +154,15 @@ def answer(client, asked, **resume):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_goes_there_and_back_word_for_word(client, agent, name):
-    asked, said = EXAMPLES[name]
-    question = ask(client, asked)
+    question_example, answer_example = EXAMPLES[name]
+    question = ask(client, question_example)
 
-    done = answer(client, question, interruptId=asked["id"], payload=said)
+    done = answer(client, question, interruptId=question_example["id"], payload=answer_example)
 
-    told = question[-1]["interrupt"]
-    assert told.pop("metadata")["signoff"].keys() == {"viewDigest"}
-    assert (question[-1]["outcome"], told) == ("interrupt", asked)
-    assert agent.heard[-1] == {"interruptId": asked["id"], "payload": said}
+    interrupt = question[-1]["interrupt"]
+    assert interrupt.pop("metadata")["signoff"].keys() == {"viewDigest"}
+    assert (question[-1]["outcome"], interrupt) == ("interrupt", question_example)
+    assert agent.resumes[-1] == {"interruptId": question_example["id"], "payload": answer_example}
     assert done[-1]["outcome"] == "success"
 
 
@@ -175,9 +177,9 @@ def test_function_approval_round_trip_uses_the_stored_call(client, agent):
 
     answer(client, question, interruptId="call-9", payload={"approved": True, "toolCall": forged})
 
-    shown = question[-1]["interrupt"]
-    assert shown["payload"].items() >= FUNCTION_APPROVAL["payload"].items()
-    assert agent.heard[-1]["payload"] == {"approved": True, "toolCall": call}
+    interrupt = question[-1]["interrupt"]
+    assert interrupt["payload"].items() >= FUNCTION_APPROVAL["payload"].items()
+    assert agent.resumes[-1]["payload"] == {"approved": True, "toolCall": call}
 
 
 def test_an_agent_cannot_make_a_question_look_like_the_approval_of_a_call(client):
@@ -185,9 +187,9 @@ def test_an_agent_cannot_make_a_question_look_like_the_approval_of_a_call(client
 
     question = ask(client, {"outcome": {"type": "interrupt", "interrupts": [interrupt]}})
 
-    shown = question[-1]["interrupt"]
-    assert (shown["id"], shown["reason"]) == ("i1", "mine:question")
-    assert "functionName" not in shown["payload"]
+    draft_interrupt = question[-1]["interrupt"]
+    assert (draft_interrupt["id"], draft_interrupt["reason"]) == ("i1", "mine:question")
+    assert "functionName" not in draft_interrupt["payload"]
 
 
 # -- through the inbox, between a client of 1.0 and an agent of the draft --------------------------
@@ -195,29 +197,29 @@ def test_an_agent_cannot_make_a_question_look_like_the_approval_of_a_call(client
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_client_of_today_answers_an_agent_of_the_draft(door, agent, name):
-    asked, said = EXAMPLES[name]
-    question = ask(door, asked)
+    question_example, answer_example = EXAMPLES[name]
+    question = ask(door, question_example)
     (interrupt,) = interrupts(question)
-    entry = {"interruptId": interrupt["id"], "status": "resolved", "payload": said}
+    entry = {"interruptId": interrupt["id"], "status": "resolved", "payload": answer_example}
 
     body = run_input(threadId=question[0]["threadId"], resume=[entry])
     done = door.run(body, agent="drafts")
 
-    assert interrupt["reason"] == f"draft:{asked['reason']}"
+    assert interrupt["reason"] == f"draft:{question_example['reason']}"
     assert interrupt["metadata"].pop("signoff").keys() == {"viewDigest"}
-    assert interrupt["metadata"] == {"draft": asked}
-    assert agent.heard[-1] == {"interruptId": asked["id"], "payload": said}
+    assert interrupt["metadata"] == {"draft": question_example}
+    assert agent.resumes[-1] == {"interruptId": question_example["id"], "payload": answer_example}
     assert done[-1]["outcome"] == {"type": "success"}
 
 
 def test_an_approval_of_the_draft_takes_a_yes_or_a_no_and_nothing_else(client, agent):
     question = ask(client, HUMAN_APPROVAL)
-    before = len(agent.heard)
+    before = len(agent.resumes)
 
     refused = answer(client, question, payload={"approved": "perhaps"})
 
     assert refused[-1]["code"] == "INVALID_PAYLOAD"
-    assert len(agent.heard) == before
+    assert len(agent.resumes) == before
 
 
 # -- a client of the draft before an agent of today ------------------------------------------------
@@ -246,11 +248,11 @@ def executed(events):
     ],
 )
 def test_an_approval_with_modifications_runs_what_was_modified(client, payload, changed):
-    asked = client.run(run_input("rehearse:tool_call"))
-    proposed = asked[-1]["interrupt"]["payload"]["functionArguments"]
+    events = client.run(run_input("rehearse:tool_call"))
+    proposed = events[-1]["interrupt"]["payload"]["functionArguments"]
 
     done = client.answer(
-        asked[-1]["threadId"], {"resume": {"payload": {"approved": True, **payload}}}
+        events[-1]["threadId"], {"resume": {"payload": {"approved": True, **payload}}}
     )
 
     assert executed(done) == proposed | changed
@@ -258,13 +260,13 @@ def test_an_approval_with_modifications_runs_what_was_modified(client, payload, 
 
 @pytest.mark.parametrize("modifications", [{"subject": 7}, ["subject"], "dryRun", True, 0])
 def test_modifications_that_do_not_fit_are_refused_and_nothing_runs(client, modifications):
-    asked = client.run(run_input("rehearse:tool_call"))
+    events = client.run(run_input("rehearse:tool_call"))
     payload = {"approved": True, "modifications": modifications}
 
-    refused = client.answer(asked[-1]["threadId"], {"resume": {"payload": payload}})
+    refused = client.answer(events[-1]["threadId"], {"resume": {"payload": payload}})
 
     assert refused[-1]["code"] == "INVALID_PAYLOAD"
-    assert client.connect(asked[-1]["threadId"])[-1]["outcome"]["type"] == "interrupt"
+    assert client.connect(events[-1]["threadId"])[-1]["outcome"]["type"] == "interrupt"
 
 
 # -- .NET's content types before an agent of today -------------------------------------------------
@@ -282,31 +284,31 @@ def content_of(events):
     return to_content(agui.Interrupt.model_validate(interrupt), next(iter(calls), None))
 
 
-def resume_with(door, asked, response):
+def resume_with(door, events, response):
     entry = to_entry(response).model_dump(mode="json", by_alias=True, exclude_none=True)
-    return door.run(run_input(threadId=asked[0]["threadId"], resume=[entry])), entry
+    return door.run(run_input(threadId=events[0]["threadId"], resume=[entry])), entry
 
 
 @pytest.mark.parametrize("arguments", [None, {"to": "eli@example.com", "subject": "Hello"}])
 def test_a_function_approval_request_is_answered_by_a_response(door, arguments):
-    asked = door.run(run_input("rehearse:tool_call"))
-    request = content_of(asked)
+    events = door.run(run_input("rehearse:tool_call"))
+    request = content_of(events)
     assert isinstance(request, FunctionApprovalRequest)
     response = request.create_response(approved=True, arguments=arguments)
 
-    done, entry = resume_with(door, asked, response)
+    done, entry = resume_with(door, events, response)
 
     assert executed(done) == dict(response.function_call.arguments)
     assert to_response(request, agui.ResumeEntry.model_validate(entry)) == response
 
 
 def test_a_user_input_request_is_answered_by_a_response(door):
-    asked = door.run(run_input("rehearse:input_required"))
-    request = content_of(asked)
+    events = door.run(run_input("rehearse:input_required"))
+    request = content_of(events)
     assert isinstance(request, UserInputRequest)
     response = request.create_response({"quarter": "Q1", "year": 2026, "revenue": 1.5})
 
-    done, entry = resume_with(door, asked, response)
+    done, entry = resume_with(door, events, response)
 
     assert done[-1]["outcome"] == {"type": "success"}
     assert to_response(request, agui.ResumeEntry.model_validate(entry)) == response

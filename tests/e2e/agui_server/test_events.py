@@ -23,12 +23,12 @@ def thread(door):
 def test_the_log_is_read_in_pages_after_a_seq(door, thread):
     path = f"/api/threads/{thread['id']}/events"
 
-    whole = door.get(path)["results"]
-    rest = door.get(f"{path}?after=2")["results"]
+    all_events = door.get(path)["results"]
+    remaining = door.get(f"{path}?after=2")["results"]
 
-    assert [item["seq"] for item in whole] == list(range(1, thread["last_seq"] + 1))
-    assert rest == whole[2:]
-    assert whole[0]["event"]["type"] == "RUN_STARTED"
+    assert [item["seq"] for item in all_events] == list(range(1, thread["last_seq"] + 1))
+    assert remaining == all_events[2:]
+    assert all_events[0]["event"]["type"] == "RUN_STARTED"
 
 
 def test_a_page_of_the_log_is_bounded_in_bytes_and_the_last_one_says_so(world, monkeypatch):

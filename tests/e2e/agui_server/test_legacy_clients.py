@@ -47,9 +47,9 @@ def command(value):
     return {"forwardedProps": {"command": {"resume": value}, "theme": "dark"}}
 
 
-def named(value, asked):
+def named(value, events):
     """An answer as CopilotKit sends it: with the question that it shows."""
-    event = json.dumps(asked)
+    event = json.dumps(events)
     return {"forwardedProps": {"command": {"resume": value, "interruptEvent": event}}}
 
 
@@ -66,9 +66,9 @@ def asked_by(events):
 
 
 def test_a_draft_client_approves_a_function_call(draft):
-    asked = draft.run(run_input("rehearse:tool_call"))
+    events = draft.run(run_input("rehearse:tool_call"))
 
-    end = asked[-1]
+    end = events[-1]
     assert end["outcome"] == "interrupt"
     assert end["interrupt"]["payload"]["functionName"] == "send_email"
     assert end["interrupt"]["payload"]["functionArguments"]["to"] == "dana@example.com"
@@ -92,7 +92,7 @@ def test_call_repeated_by_a_dotnet_client_counts_as_an_edit(draft):
     done = draft.answer(end["threadId"], answer)
 
     decided = draft.get("/api/interrupts?state=decided")["results"]
-    (interrupt,) = (one for one in decided if one["thread_id"] == end["threadId"])
+    (interrupt,) = (row for row in decided if row["thread_id"] == end["threadId"])
     assert done[-1]["outcome"] == "success"
     assert interrupt["tool"] == "send_email"
     assert interrupt["decision"]["payload"] == {"approved": True, "editedArgs": call["arguments"]}
@@ -107,14 +107,14 @@ def test_draft_client_gets_interrupts_one_by_one_and_resumes_once(draft):
     )
     assert types(second) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
     third = draft.answer(thread_id, {"resume": {"payload": {"approved": False}}})
-    names = [one["interrupt"]["id"] for one in (first, second[-1], third[-1])]
+    names = [event["interrupt"]["id"] for event in (first, second[-1], third[-1])]
     assert len(set(names)) == 3
 
     last = {"resume": {"interruptId": names[2], "payload": {"approved": True}}}
     done = draft.answer(thread_id, last)
     again = draft.answer(thread_id, last)
 
-    assert [one["type"] for one in done].count("TOOL_CALL_RESULT") == 3
+    assert [event["type"] for event in done].count("TOOL_CALL_RESULT") == 3
     assert done[-1]["outcome"] == again[-1]["outcome"] == "success"
     assert "TOOL_CALL_RESULT" not in types(again)
     thread = draft.thread(thread_id)
@@ -181,23 +181,23 @@ def test_an_edit_in_an_entry_of_a_resume_array_is_refused(draft):
 
 
 def test_a_langgraph_client_approves_a_call(langgraph):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
 
-    (value,) = asked_by(asked)
-    assert "outcome" not in asked[-1]
+    (value,) = asked_by(events)
+    assert "outcome" not in events[-1]
     assert value["kind"] == "tool_call"
     assert value["toolName"] == "send_email"
     assert "toolCallId" not in value
-    done = langgraph.answer(asked[-1]["threadId"], command({"approved": True}))
+    done = langgraph.answer(events[-1]["threadId"], command({"approved": True}))
     assert "TOOL_CALL_RESULT" in types(done)
     assert "outcome" not in done[-1]
 
 
 @pytest.mark.parametrize("answer", [True, '{"approved": true}', {"accepted": True}])
 def test_a_langgraph_client_may_say_yes_in_several_ways(langgraph, answer):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
 
-    done = langgraph.answer(asked[-1]["threadId"], command(answer))
+    done = langgraph.answer(events[-1]["threadId"], command(answer))
 
     (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"])["ok"] is True
@@ -207,38 +207,38 @@ def test_a_langgraph_client_may_say_yes_in_several_ways(langgraph, answer):
     "flat", [{"subject": "Changed"}, {"to": "eli@example.com", "subject": "Changed"}, {}]
 )
 def test_flat_members_beside_a_yes_are_edits_of_arguments(langgraph, flat):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
-    proposed = asked_by(asked)[0]["args"]
+    events = langgraph.run(run_input("rehearse:tool_call"))
+    proposed = asked_by(events)[0]["args"]
 
-    done = langgraph.answer(asked[-1]["threadId"], command({"approved": True, **flat}))
+    done = langgraph.answer(events[-1]["threadId"], command({"approved": True, **flat}))
 
     (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"])["args"] == {**proposed, **flat}
 
 
 def test_flat_members_beside_a_no_edit_nothing(langgraph):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
     no = {"approved": False, "subject": "Changed", "reason": "Not now"}
 
-    done = langgraph.answer(asked[-1]["threadId"], command(no))
+    done = langgraph.answer(events[-1]["threadId"], command(no))
 
     (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"]) == {"ok": False, "denied": True, "reason": "Not now"}
 
 
 def test_a_langgraph_client_calls_off(langgraph):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
 
-    done = langgraph.answer(asked[-1]["threadId"], command({"cancelled": True}))
+    done = langgraph.answer(events[-1]["threadId"], command({"cancelled": True}))
 
     (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"]) == {"ok": False, "cancelled": True}
 
 
 def test_several_questions_of_a_langgraph_client_are_answered_by_a_map(langgraph):
-    asked = langgraph.run(run_input("rehearse:parallel3"))
-    thread_id = asked[-1]["threadId"]
-    names = [value["id"] for value in asked_by(asked)]
+    events = langgraph.run(run_input("rehearse:parallel3"))
+    thread_id = events[-1]["threadId"]
+    names = [value["id"] for value in asked_by(events)]
     assert len(names) == 3
 
     alone = langgraph.answer(thread_id, command({"approved": True}))
@@ -252,11 +252,11 @@ def test_several_questions_of_a_langgraph_client_are_answered_by_a_map(langgraph
 
 
 def test_interrupt_named_by_copilotkit_is_answered_alone_and_resumes_once(langgraph):
-    asked = langgraph.run(run_input("rehearse:parallel3"))
-    thread_id = asked[-1]["threadId"]
-    names = [value["id"] for value in asked_by(asked)]
+    events = langgraph.run(run_input("rehearse:parallel3"))
+    thread_id = events[-1]["threadId"]
+    names = [value["id"] for value in asked_by(events)]
 
-    second = langgraph.answer(thread_id, named({"approved": True}, asked_by(asked)[2]))
+    second = langgraph.answer(thread_id, named({"approved": True}, asked_by(events)[2]))
     third = langgraph.answer(thread_id, named({"cancelled": True}, asked_by(second)[1]))
     done = langgraph.answer(thread_id, named({"approved": False}, asked_by(third)[0]))
 
@@ -271,9 +271,9 @@ def test_interrupt_named_by_copilotkit_is_answered_alone_and_resumes_once(langgr
 
 
 def test_an_answer_to_a_question_of_before_answers_no_later_one(langgraph):
-    asked = langgraph.run(run_input("rehearse:multi_step"))
-    thread_id = asked[-1]["threadId"]
-    (email,) = asked_by(asked)
+    events = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
+    (email,) = asked_by(events)
     (deploy,) = asked_by(langgraph.answer(thread_id, named(True, email)))
 
     refused = langgraph.answer(thread_id, named(False, email))
@@ -290,10 +290,10 @@ def test_an_answer_to_a_question_of_before_answers_no_later_one(langgraph):
     "event", [None, 7, "x", "{", "[]", {"id": 7}, {"id": ["a"]}, {"toolCallId": "t"}]
 )
 def test_an_answer_without_an_id_counts_for_the_last_interrupt_delivered(langgraph, event):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
     props = {"command": {"resume": True, "interruptEvent": event}}
 
-    done = langgraph.answer(asked[-1]["threadId"], {"forwardedProps": props})
+    done = langgraph.answer(events[-1]["threadId"], {"forwardedProps": props})
 
     assert "TOOL_CALL_RESULT" in types(done)
 
@@ -302,8 +302,8 @@ def test_an_answer_without_an_id_counts_for_the_last_interrupt_delivered(langgra
 def test_an_answer_without_an_id_never_approves_a_later_question(langgraph, door, dialect):
     """The client saw the first question; a colleague answered it, and the run asked a second."""
     langgraph.dialect = dialect
-    asked = langgraph.run(run_input("rehearse:multi_step"))
-    thread_id = asked[-1]["threadId"]
+    events = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
     door.run(resume(door.connect(thread_id)))
     (second,) = door.connect(thread_id)[-1]["outcome"]["interrupts"]
     legacy = {"resume": {"payload": {"approved": True}}} if dialect == "draft" else command(True)
@@ -332,31 +332,31 @@ def test_an_answer_without_an_id_needs_a_delivery_to_this_actor(langgraph, produ
 
 @pytest.mark.parametrize("name", ["nope", "x" * 5000])
 def test_a_question_that_nobody_asked_cannot_be_answered(langgraph, name):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
+    events = langgraph.run(run_input("rehearse:tool_call"))
 
-    refused = langgraph.answer(asked[-1]["threadId"], named(True, {"id": name}))
+    refused = langgraph.answer(events[-1]["threadId"], named(True, {"id": name}))
 
     assert refused[-1]["code"] == "UNKNOWN_INTERRUPT_ID"
-    assert asked_by(refused) == asked_by(asked)
+    assert asked_by(refused) == asked_by(events)
 
 
 def test_rejected_input_includes_the_interrupt_for_permitted_callers(langgraph, product):
-    asked = langgraph.run(run_input("rehearse:tool_call"))
-    more = run_input("And another thing", threadId=asked[-1]["threadId"])
+    events = langgraph.run(run_input("rehearse:tool_call"))
+    more = run_input("And another thing", threadId=events[-1]["threadId"])
     runner = Older(langgraph.http, product.create_api_key("run", "read"))
     runner.dialect = "langgraph"
 
     to_me, to_the_runner = langgraph.run(more), runner.run(more)
 
     assert types(to_me) == ["RUN_STARTED", "CUSTOM", "RUN_ERROR"]
-    assert asked_by(to_me) == asked_by(asked)
+    assert asked_by(to_me) == asked_by(events)
     assert types(to_the_runner) == ["RUN_STARTED", "RUN_ERROR"]
     assert to_me[-1]["code"] == to_the_runner[-1]["code"] == "PENDING_INTERRUPTS"
 
 
 def test_the_command_of_a_client_does_not_reach_the_agent(langgraph, door):
-    asked = langgraph.run(run_input("rehearse:multi_step"))
-    thread_id = asked[-1]["threadId"]
+    events = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
     second = langgraph.answer(thread_id, command({"approved": True}))
     assert asked_by(second)[0]["toolName"] == "deploy"
 

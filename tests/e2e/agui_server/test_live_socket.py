@@ -73,8 +73,8 @@ def question(door):
 
 
 def _ask(door):
-    asked = door.run(run_input("rehearse:tool_call"))
-    thread = door.thread(asked[0]["threadId"])
+    events = door.run(run_input("rehearse:tool_call"))
+    thread = door.thread(events[0]["threadId"])
     rows = door.get("/api/interrupts")["results"]
     return next(row["id"] for row in rows if row["thread"] == thread["id"])
 
@@ -221,9 +221,9 @@ def test_people_on_different_processes_see_each_other(tmp_path, listen):
 
         question = _ask(Door(http, product.create_api_key("run", "read", "decide")))
         marco, priya = (session(product, name) for name in ("marco", "priya"))
-        with listen(marco, at=question, url=product.url) as here:
-            here.until(lambda poke: poke["type"] == "hello")
-            with listen(priya, at=question, url=second.url) as there:
-                here.until_here("Priya Shah")
-                there.until_here("Marco Ruiz")
-            here.until_here()
+        with listen(marco, at=question, url=product.url) as marcos_socket:
+            marcos_socket.until(lambda poke: poke["type"] == "hello")
+            with listen(priya, at=question, url=second.url) as priyas_socket:
+                marcos_socket.until_here("Priya Shah")
+                priyas_socket.until_here("Marco Ruiz")
+            marcos_socket.until_here()

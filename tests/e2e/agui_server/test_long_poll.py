@@ -59,13 +59,13 @@ def test_many_who_wait_keep_no_thread_from_others(door, product, key):
         begun = time.monotonic()
         others = [ask(product, key, "/api/agents").status_code for _ in range(10)]
         seconds = time.monotonic() - begun
-        still = [one for one in waiting if not one.done()]
+        still = [future for future in waiting if not future.done()]
         door.post(f"{path}/cancel", "{}")
 
         assert others == [200] * 10
         assert len(still) == MANY
         assert seconds < PATIENCE
-        assert {one.result().json()["status"] for one in waiting} == {"cancelled"}
+        assert {future.result().json()["status"] for future in waiting} == {"cancelled"}
 
 
 @pytest.mark.parametrize("wait", ["31", "-1", "x", "1.5", "", "٣", "9" * 30])
@@ -99,7 +99,7 @@ def test_a_key_that_ends_meanwhile_is_told_nothing_more(door, product):
     own = httpx.get(
         f"{product.url}/api/teams/demo/keys", headers={"Authorization": f"Bearer {reader}"}
     ).json()["results"]
-    mine = next(one for one in own if reader.startswith(one["prefix"]))
+    mine = next(key for key in own if reader.startswith(key["prefix"]))
 
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ask, product, reader, path, wait=PATIENCE)

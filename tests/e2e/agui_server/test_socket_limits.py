@@ -144,9 +144,9 @@ def browser(site, username):
 def key_of(site, name):
     """A key made over REST, so that its id is known, and its headers."""
     with admin(site) as api:
-        made = api.post("/api/teams/demo/keys", json={"name": name, "scopes": ["run", "read"]})
-    assert made.status_code == 201, made.text
-    return made.json()["id"], {"Authorization": f"Bearer {made.json()['token']}"}
+        response = api.post("/api/teams/demo/keys", json={"name": name, "scopes": ["run", "read"]})
+    assert response.status_code == 201, response.text
+    return response.json()["id"], {"Authorization": f"Bearer {response.json()['token']}"}
 
 
 def answer_to_an_input(opened):
@@ -208,6 +208,6 @@ def test_refused_hosts_leave_one_line_each(site):
     for host in ("evil.example", "bad host", "a,b"):
         assert httpx.get(site.url, headers={"Host": host}).status_code == 400
 
-    said = log_of(site)[len(before) :]
-    assert "Traceback" not in said
-    assert said.count("Invalid HTTP_HOST header") == 3
+    log_lines = log_of(site)[len(before) :]
+    assert "Traceback" not in log_lines
+    assert log_lines.count("Invalid HTTP_HOST header") == 3

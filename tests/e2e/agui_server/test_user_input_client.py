@@ -17,26 +17,26 @@ def client():
 
 
 def test_client_answers_what_the_agent_asks(client, product, key):
-    asked = []
+    questions = []
 
     def ask(interrupt):
-        asked.append(interrupt["message"])
+        questions.append(interrupt["message"])
         return True
 
     url = f"{product.url}/agui/rehearsal/"
-    said = client.converse(url, key, "rehearse:confirmation", ask)
+    output = client.converse(url, key, "rehearse:confirmation", ask)
 
-    assert asked == ["Archive 12 closed threads?"]
-    assert "I am about to archive 12 closed threads." in said
-    assert "true" in said.casefold()
+    assert questions == ["Archive 12 closed threads?"]
+    assert "I am about to archive 12 closed threads." in output
+    assert "true" in output.casefold()
 
 
 def test_client_cancels_where_it_has_no_answer(client, product, key):
     url = f"{product.url}/agui/rehearsal/"
 
-    said = client.converse(url, key, "rehearse:confirmation", lambda _: None)
+    output = client.converse(url, key, "rehearse:confirmation", lambda _: None)
 
-    assert "so I leave it" in said
+    assert "so I leave it" in output
 
 
 def test_terminal_reads_each_field_of_an_object(client, monkeypatch):

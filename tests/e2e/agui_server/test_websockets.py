@@ -37,7 +37,9 @@ def session(product, username="marco", password=None):
     """The cookies of somebody who signed in, with the demo's password if no other is given."""
     if password is None:
         accounts = json.loads(demo_credentials(product).read_text())["accounts"]
-        password = next(one["password"] for one in accounts if one["username"] == username)
+        password = next(
+            account["password"] for account in accounts if account["username"] == username
+        )
     with httpx.Client(base_url=product.url, follow_redirects=True) as browser:
         browser.get("/login/")
         answer = browser.post(

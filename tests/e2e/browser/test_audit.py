@@ -38,14 +38,14 @@ def call(site: Site) -> dict[str, str]:
     path = f"/api/threads/{refund['thread']}/tool-calls"
 
     def settled() -> dict[str, str] | None:
-        (found,) = site.call(path)["results"]
-        return found if found["state"] == "settled" else None
+        (call_row,) = site.call(path)["results"]
+        return call_row if call_row["state"] == "settled" else None
 
-    found: dict[str, str] = wait_for(settled)
+    call_row: dict[str, str] = wait_for(settled)
     login, *_ = site.play(staged_interrupts.LOGIN)
     (masked,) = site.call(f"/api/threads/{login['thread']}/tool-calls")["results"]
     more = {"thread": refund["thread"], "asked": login["id"], "masked": masked["id"]}
-    return {**found, **more}
+    return {**call_row, **more}
 
 
 @pytest.fixture(scope="module")

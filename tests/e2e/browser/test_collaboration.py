@@ -32,7 +32,7 @@ def both(site: Site) -> Iterator[Any]:
     """Open a request in Marco's and in Priya's browser."""
     with ExitStack() as stack:
 
-        def open_in_both(asked: Any) -> list[Page]:
+        def open_in_both(interrupt: Any) -> list[Page]:
             pages = [
                 stack.enter_context(
                     site.open_as(name, permissions=["clipboard-read", "clipboard-write"])
@@ -40,7 +40,7 @@ def both(site: Site) -> Iterator[Any]:
                 for name in ("marco", "priya")
             ]
             for page in pages:
-                site.open(page, asked)
+                site.open(page, interrupt)
             return pages
 
         yield open_in_both
@@ -54,9 +54,9 @@ def hear_news(site: Site, page: Page) -> None:
 
 
 def test_news_leave_a_text_area_its_text_focus_caret_and_scroll(site):
-    (asked,) = site.play(staged_interrupts.MAIL)
+    (interrupt,) = site.play(staged_interrupts.MAIL)
     with site.open_as("priya") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         body = page.locator("#f-args-body")
         body.fill("first line\n" * 40)
         body.evaluate("area => area.setSelectionRange(30, 41)")
@@ -69,9 +69,9 @@ def test_news_leave_a_text_area_its_text_focus_caret_and_scroll(site):
 
 
 def test_news_leave_a_choice_as_it_was_made(site):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("priya") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         pounds = page.locator("input[name='args/currency']").nth(2)
         pounds.check()
         pounds.focus()
@@ -84,9 +84,9 @@ def test_news_leave_a_choice_as_it_was_made(site):
 
 
 def test_news_leave_the_json_tab_as_it_is_written(site):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("priya") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.click("#answer button[value='tab:json:args']")
         text = page.locator("#answer textarea.code")
         text.fill('{"payment": "not yet')
@@ -100,8 +100,8 @@ def test_news_leave_the_json_tab_as_it_is_written(site):
 
 
 def test_who_was_slower_sees_who_and_when_and_copies_the_edits(site, both):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    marco, priya = both(asked)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    marco, priya = both(interrupt)
     priya.fill("#f-args-payment", "pay_7")
     expect(priya.locator("#changes ins").first).to_be_visible()
 
@@ -117,8 +117,8 @@ def test_who_was_slower_sees_who_and_when_and_copies_the_edits(site, both):
 
 
 def test_a_claim_turns_the_bar_of_the_other_into_taking_over(site, both):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    marco, priya = both(asked)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    marco, priya = both(interrupt)
 
     marco.click("#claim button")
 
@@ -130,8 +130,8 @@ def test_a_claim_turns_the_bar_of_the_other_into_taking_over(site, both):
 
 
 def test_both_see_each_other_until_one_leaves(site, both):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    marco, priya = both(asked)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    marco, priya = both(interrupt)
     expect(marco.locator("#presence")).to_contain_text("Priya Shah")
     expect(priya.locator("#presence")).to_contain_text("Marco Ruiz")
 
@@ -141,8 +141,8 @@ def test_both_see_each_other_until_one_leaves(site, both):
 
 
 def test_a_comment_appears_where_the_other_writes_one(site, both):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    marco, priya = both(asked)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    marco, priya = both(interrupt)
     priya.fill("#f-comment", "I was about to say")
 
     marco.fill("#f-comment", "The customer has called twice.")
@@ -155,8 +155,8 @@ def test_a_comment_appears_where_the_other_writes_one(site, both):
 
 
 def test_what_one_takes_back_is_open_for_the_other(site, both):
-    asked, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
-    marco, priya = both(asked)
+    interrupt, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
+    marco, priya = both(interrupt)
     marco.click("button[value=approve]")
     expect(priya.locator("#banner")).to_contain_text("Marco Ruiz")
     expect(priya.locator("button[value=approve]")).to_have_count(0)
@@ -168,11 +168,11 @@ def test_what_one_takes_back_is_open_for_the_other(site, both):
 
 
 def test_decision_withdrawn_before_the_other_page_read_it_can_be_answered(site, both):
-    asked, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
-    marco, priya = both(asked)
+    interrupt, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
+    marco, priya = both(interrupt)
     # Before the page is there: a new one reads itself once more after a second.
     let_it_read = hold_reading(priya)
-    site.open(priya, asked)
+    site.open(priya, interrupt)
     priya.fill("#f-args-payment", "pay_7")
     marco.click("button[value=approve]")
     expect(priya.locator("#banner")).to_have_text("Marco Ruiz has just decided this.")
@@ -189,16 +189,16 @@ def test_decision_withdrawn_before_the_other_page_read_it_can_be_answered(site, 
 
 
 def test_nothing_is_missed_while_the_connection_is_down(site):
-    (asked,) = site.play(staged_interrupts.REFUND)
+    (interrupt,) = site.play(staged_interrupts.REFUND)
     with site.open_as("priya") as page:
         connection = Connection(page)
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.fill("#f-args-payment", "pay_7")
         count = page.locator("#rows > .row").count()
 
         connection.cut()
         expect(page.locator("#live")).to_have_attribute("data-state", "lost")
-        site.decide(asked, {"approved": False})
+        site.decide(interrupt, {"approved": False})
         (new,) = site.play(staged_interrupts.MAIL)
         connection.mend()
 
@@ -219,13 +219,13 @@ def plain(site: Site) -> Iterator[Page]:
         yield page
 
 
-def decided(site: Site, asked: Any) -> Any:
-    return site.call(f"/api/interrupts/{asked['id']}")["decision"]["payload"]
+def decided(site: Site, interrupt: Any) -> Any:
+    return site.call(f"/api/interrupts/{interrupt['id']}")["decision"]["payload"]
 
 
 def test_a_form_is_filled_in_without_javascript(site, plain):
-    (asked,) = site.play(staged_interrupts.FORM)
-    plain.goto(f"{site.url}/interrupts/{asked['id']}/")
+    (interrupt,) = site.play(staged_interrupts.FORM)
+    plain.goto(f"{site.url}/interrupts/{interrupt['id']}/")
     plain.fill("#f-answer-name", "Chairs & Co")
     plain.click("button[value='branch:1:answer/payment']")
     plain.click("button[value='add:answer/contacts']")
@@ -242,14 +242,14 @@ def test_a_form_is_filled_in_without_javascript(site, plain):
     plain.click("button[value=answer]")
 
     expect(plain.locator("#toast")).to_be_visible()
-    sent = decided(site, asked)
+    sent = decided(site, interrupt)
     assert sent["payment"] == {"kind": "card", "last4": "4242"}
     assert sent["contacts"] == [{"email": "a@example.com"}]
 
 
 def test_json_is_written_without_javascript(site, plain):
-    (asked,) = site.play(staged_interrupts.REFUND)
-    plain.goto(f"{site.url}/interrupts/{asked['id']}/")
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    plain.goto(f"{site.url}/interrupts/{interrupt['id']}/")
     plain.click("#answer button[value='tab:json:args']")
     plain.fill(
         "#answer textarea.code", json.dumps(staged_interrupts.REFUND["args"] | {"amount": 12})
@@ -257,12 +257,12 @@ def test_json_is_written_without_javascript(site, plain):
 
     plain.click("button[value=approve]")
 
-    assert decided(site, asked)["editedArgs"]["amount"] == 12
+    assert decided(site, interrupt)["editedArgs"]["amount"] == 12
 
 
 def test_claim_comment_reject_and_taking_back_need_no_javascript(site, plain):
-    asked, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
-    address = f"{site.url}/interrupts/{asked['id']}/"
+    interrupt, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
+    address = f"{site.url}/interrupts/{interrupt['id']}/"
     plain.goto(address)
     plain.click("#claim button")
     expect(plain.locator("#claim .tag-me")).to_be_visible()
@@ -271,7 +271,7 @@ def test_claim_comment_reject_and_taking_back_need_no_javascript(site, plain):
     expect(plain.locator("#comments")).to_contain_text("a word")
     plain.fill("#f-reason", "not like this")
     plain.click("button[value=reject]")
-    assert decided(site, asked) == {"approved": False, "reason": "not like this"}
+    assert decided(site, interrupt) == {"approved": False, "reason": "not like this"}
     plain.goto(address)
 
     plain.click("#withdraw button")
@@ -280,7 +280,7 @@ def test_claim_comment_reject_and_taking_back_need_no_javascript(site, plain):
 
 
 def test_narrowing_and_deciding_many_need_no_javascript(site, plain):
-    asked = [site.play(staged_interrupts.REFUND, agent="operations")[0] for _ in range(2)]
+    interrupts = [site.play(staged_interrupts.REFUND, agent="operations")[0] for _ in range(2)]
     plain.goto(f"{site.url}/")
     plain.click(".filter-form summary")
     plain.select_option("#filter-agent", "operations")
@@ -293,7 +293,7 @@ def test_narrowing_and_deciding_many_need_no_javascript(site, plain):
     plain.click("button[value=approve]")
 
     expect(plain.locator(".outcomes > li")).to_have_count(2)
-    assert [decided(site, one) for one in asked] == [{"approved": True}] * 2
+    assert [decided(site, interrupt) for interrupt in interrupts] == [{"approved": True}] * 2
 
 
 def test_a_run_is_started_without_javascript(site, plain):

@@ -82,8 +82,8 @@ def test_unanswered_in_chromium_invents_nothing(submit):
 
     readings = [form.read(post) for form, post in zip(built, submit(built), strict=True)]
 
-    said = {c.name for c, r in zip(USABLE, readings, strict=True) if r.value is not ABSENT}
-    assert said <= {"the whole answer is null"}
+    names = {c.name for c, r in zip(USABLE, readings, strict=True) if r.value is not ABSENT}
+    assert names <= {"the whole answer is null"}
 
 
 def test_simulated_form_posts_match_chromium(submit):

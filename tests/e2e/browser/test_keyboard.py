@@ -37,9 +37,9 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def decided(site: Site, asked: Any) -> Any:
+def decided(site: Site, interrupt: Any) -> Any:
     """What was sent for a request; None while nothing was."""
-    decision = site.call(f"/api/interrupts/{asked['id']}")["decision"]
+    decision = site.call(f"/api/interrupts/{interrupt['id']}")["decision"]
     return decision and decision["payload"]
 
 
@@ -105,24 +105,24 @@ def test_signing_in_and_three_decisions_take_no_mouse(site, mine):
 
 
 def test_undo_takes_the_answer_back_while_the_set_is_incomplete(site, mine):
-    asked, other = mine(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
+    interrupt, other = mine(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         press(page, "r", "Enter")
         page.wait_for_url(f"**/interrupts/{other['id']}/**")
         expect(page.locator("#toast [data-key=u]")).to_be_visible()
 
         press(page, "u")
 
-        page.wait_for_url(f"**/interrupts/{asked['id']}/**")
+        page.wait_for_url(f"**/interrupts/{interrupt['id']}/**")
         expect(page.locator("button[value=approve]")).to_be_enabled()
-        assert decided(site, asked) is None
+        assert decided(site, interrupt) is None
 
 
 def test_a_claim_is_taken_and_released_by_the_same_key(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         press(page, "c")
         expect(page.locator("#claim .tag-me")).to_be_visible()
@@ -132,9 +132,9 @@ def test_a_claim_is_taken_and_released_by_the_same_key(site, mine):
 
 
 def test_the_focus_stays_on_the_button_that_was_pressed(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.locator("#claim button").focus()
 
         press(page, "Enter")
@@ -144,13 +144,13 @@ def test_the_focus_stays_on_the_button_that_was_pressed(site, mine):
 
 
 def test_moving_and_going_back_keep_to_the_list(site, mine):
-    one, two = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND)
+    first, two = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
         expect(page.locator(ROWS)).to_have_count(2)
         press(page, "j", "j")
         assert focused(page) == f"row-{two[0]['id']}-link"
         press(page, "k")
-        assert focused(page) == f"row-{one[0]['id']}-link"
+        assert focused(page) == f"row-{first[0]['id']}-link"
         press(page, "Enter")
         site.wait_until_live(page)
 
@@ -166,9 +166,9 @@ def test_moving_and_going_back_keep_to_the_list(site, mine):
 
 
 def test_no_key_works_while_somebody_writes(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.locator("#f-args-note").focus()
         press(page, "Control+End")
 
@@ -183,9 +183,9 @@ def test_no_key_works_while_somebody_writes(site, mine):
 
 
 def test_single_keys_can_be_turned_off_for_good(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         press(page, "?")
         expect(page.locator("#keys")).to_be_visible()
         page.locator("#keys-on").focus()
@@ -208,9 +208,9 @@ def test_single_keys_can_be_turned_off_for_good(site, mine):
 
 @pytest.mark.parametrize("key", ["Enter", "Control+Enter", "Meta+Enter"])
 def test_a_note_decides_nothing_by_itself(site, mine, key):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.locator("#f-reason").click()
         page.keyboard.type("No, do not pay this")
 
@@ -218,17 +218,17 @@ def test_a_note_decides_nothing_by_itself(site, mine, key):
 
         expect(page.locator("#problem")).to_contain_text("A note alone does not decide")
         expect(page.locator("#decide-buttons")).to_be_focused()
-        assert decided(site, asked) is None
+        assert decided(site, interrupt) is None
         page.locator("button[value=reject]").click()
         page.wait_for_url("**done=**")
-    assert decided(site, asked) == {"approved": False, "reason": "No, do not pay this"}
+    assert decided(site, interrupt) == {"approved": False, "reason": "No, do not pay this"}
 
 
 @pytest.mark.parametrize("key", ["Enter", "Control+Enter"])
 def test_r_asks_why_and_enter_in_the_note_rejects(site, mine, key):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         press(page, "r")
         expect(page.locator("#f-reason")).to_be_focused()
@@ -238,13 +238,13 @@ def test_r_asks_why_and_enter_in_the_note_rejects(site, mine, key):
         press(page, key)
 
         page.wait_for_url("**done=**")
-    assert decided(site, asked) == {"approved": False, "reason": "Wrong amount, ask Ana"}
+    assert decided(site, interrupt) == {"approved": False, "reason": "Wrong amount, ask Ana"}
 
 
 def test_leaving_the_note_ends_the_reject_mode_and_keeps_the_note(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         press(page, "r")
         page.keyboard.type("Wrong amount")
 
@@ -255,13 +255,13 @@ def test_leaving_the_note_ends_the_reject_mode_and_keeps_the_note(site, mine):
         page.locator("#f-reason").click()
         press(page, "Control+Enter")
         expect(page.locator("#decide-buttons")).to_be_focused()
-        assert decided(site, asked) is None
+        assert decided(site, interrupt) is None
 
 
 def test_without_a_note_r_goes_to_the_button(site, mine):
-    (asked,) = mine(staged_interrupts.SHORT_FORM)
+    (interrupt,) = mine(staged_interrupts.SHORT_FORM)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         press(page, "r")
 
@@ -270,9 +270,9 @@ def test_without_a_note_r_goes_to_the_button(site, mine):
 
 @pytest.mark.parametrize("key", ["a", "r", "e", "c"])
 def test_a_key_opens_the_request_that_has_the_focus(site, mine, key):
-    one, two = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND)
+    first, two = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, one[0])
+        site.open(page, first[0])
         press(page, "j")
         assert focused(page) == f"row-{two[0]['id']}-link"
 
@@ -281,13 +281,13 @@ def test_a_key_opens_the_request_that_has_the_focus(site, mine, key):
         page.wait_for_url(f"**/interrupts/{two[0]['id']}/**")
         site.wait_until_live(page)
         expect(page.locator("#claim .tag-me")).to_have_count(0)
-        assert decided(site, one[0]) is decided(site, two[0]) is None
+        assert decided(site, first[0]) is decided(site, two[0]) is None
 
 
 def test_a_button_says_which_request_it_decides(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         title = page.locator("#detail-title").inner_text()
 
         for name in ("Approve", "Reject"):
@@ -297,9 +297,9 @@ def test_a_button_says_which_request_it_decides(site, mine):
 
 def test_the_titles_of_a_hundred_siblings_do_not_overlap(site):
     site.call_everything_off()
-    asked = site.ask("parallel:100")
+    interrupts = site.ask("parallel:100")
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupts)
         boxes = page.locator(".siblings li").evaluate_all(
             "items => items.map(item => ({top: item.getBoundingClientRect().top,"
             " bottom: item.getBoundingClientRect().bottom,"
@@ -308,7 +308,7 @@ def test_the_titles_of_a_hundred_siblings_do_not_overlap(site):
         )
 
     assert len(boxes) == 30
-    assert all(one["bottom"] <= two["top"] + 0.5 for one, two in pairwise(boxes))
+    assert all(upper["bottom"] <= two["top"] + 0.5 for upper, two in pairwise(boxes))
     assert all(box["text"] <= box["height"] + 0.5 for box in boxes)
 
 
@@ -335,9 +335,9 @@ def test_a_key_acts_on_nothing_that_is_off_screen(site, mine):
 
 
 def test_the_focus_goes_to_what_is_wrong(site, mine):
-    (asked,) = mine(staged_interrupts.SHORT_FORM)
+    (interrupt,) = mine(staged_interrupts.SHORT_FORM)
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         press(page, "a", "Enter")
 

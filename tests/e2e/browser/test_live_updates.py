@@ -58,10 +58,10 @@ def test_page_says_that_it_reads_itself_again(site):
 
 
 def test_the_other_reviewer_sees_the_decision_and_keeps_what_was_typed(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            page.goto(f"{site.url}/interrupts/{asked['id']}/")
+            page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
             expect(page.locator("#live")).to_have_attribute("data-state", "on")
         priya.fill("#f-args-subject", _EDITED)
         priya.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
@@ -87,9 +87,9 @@ def test_the_other_reviewer_sees_the_decision_and_keeps_what_was_typed(site):
 
 
 def test_text_focus_and_caret_survive_other_news(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("priya") as page:
-        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
         page.fill("#f-args-subject", _EDITED)
         page.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
@@ -107,12 +107,12 @@ def test_text_focus_and_caret_survive_other_news(site):
 
 
 def test_deciding_at_the_same_time_shows_who_was_faster(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         # Without her socket Priya only learns from the answer to her own decision.
         priya.route_web_socket("**/ws/live/**", lambda socket: socket.close())
         for page in (marco, priya):
-            page.goto(f"{site.url}/interrupts/{asked['id']}/")
+            page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         priya.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
         priya.fill("#f-args-subject", _EDITED)
         marco.click("button[value=reject]")
@@ -128,9 +128,9 @@ def test_deciding_at_the_same_time_shows_who_was_faster(site):
 
 
 def test_a_mistake_is_pointed_at_and_can_be_corrected(site):
-    asked = site.ask("input_required")
+    interrupt = site.ask("input_required")
     with site.open_as("marco") as page:
-        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         page.get_by_label("Q3").check()
         page.fill("#f-answer-revenue", "1.5")
         page.fill("#f-answer-year", "1999")
@@ -146,10 +146,10 @@ def test_a_mistake_is_pointed_at_and_can_be_corrected(site):
 
 
 def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            site.open(page, asked)
+            site.open(page, interrupt)
             page.wait_for_load_state("networkidle")
         held: list[Any] = []
 
@@ -172,12 +172,12 @@ def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
 
 
 def test_who_was_slower_is_told_before_the_page_has_been_read_again(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         # Before the page is there: a new one reads itself once more after a second.
         let_it_read = hold_reading(priya)
         for page in (marco, priya):
-            site.open(page, asked)
+            site.open(page, interrupt)
         expect(priya.locator("#live")).to_have_attribute("data-state", "on")
         priya.fill("#f-args-subject", _EDITED)
 
@@ -187,16 +187,16 @@ def test_who_was_slower_is_told_before_the_page_has_been_read_again(site):
         expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
         for button in priya.locator("#decide-buttons button").all():
             expect(button).to_be_disabled()
-        expect(priya.locator(f"#row-{asked['id']}")).to_have_class("row is-done")
+        expect(priya.locator(f"#row-{interrupt['id']}")).to_have_class("row is-done")
         let_it_read()
         expect(priya.locator("#banner [role=alert]")).to_contain_text("Marco Ruiz approved this")
 
 
 def test_after_a_mistake_the_page_goes_on_showing_what_others_do(site):
-    asked = site.ask("input_required")
+    interrupt = site.ask("input_required")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            site.open(page, asked)
+            site.open(page, interrupt)
         priya.fill("#f-answer-year", "1999")
         priya.click("button[value=answer]")
         expect(priya.locator("#banner [role=alert]")).to_be_focused()
@@ -207,9 +207,9 @@ def test_after_a_mistake_the_page_goes_on_showing_what_others_do(site):
 
 
 def test_enter_in_the_note_decides_nothing(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as page:
-        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         sent = answers_of(page)
 
         page.fill("#f-reason", "not yet sure")
@@ -259,9 +259,9 @@ def test_a_thread_grows_while_its_run_streams(site):
 
 
 def test_without_javascript_the_whole_way_works(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.browse(java_script_enabled=False) as page:
-        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         site.sign_in(page, "marco")
 
         page.fill("#f-args-to", "no-script@example.com")
@@ -273,9 +273,9 @@ def test_without_javascript_the_whole_way_works(site):
 
 
 def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         page.fill("#f-comment", "wait for me")
 
         page.press("#f-comment", "Control+Enter")
@@ -286,9 +286,9 @@ def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
 
 
 def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
-    asked, _ = site.ask("tool_call"), site.ask("tool_call")
+    interrupt, _ = site.ask("tool_call"), site.ask("tool_call")
     with site.open_as("marco") as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         sent = answers_of(page)
 
         page.keyboard.press("a")
@@ -302,10 +302,10 @@ def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
 
 
 def test_taking_over_a_claim_keeps_my_unsent_text(site):
-    asked = site.ask("tool_call")
+    interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            site.open(page, asked)
+            site.open(page, interrupt)
         priya.fill("#f-args-subject", _EDITED)
         priya.fill("#f-reason", "my note")
 
@@ -323,22 +323,22 @@ def test_taking_over_a_claim_keeps_my_unsent_text(site):
 
 def test_starting_a_run_is_not_taken_for_leaving_it(site):
     with site.open_as("marco") as page:
-        asked: list[str] = []
-        page.on("dialog", lambda dialog: asked.append(dialog.type) or dialog.accept())
+        requests: list[str] = []
+        page.on("dialog", lambda dialog: requests.append(dialog.type) or dialog.accept())
         page.goto(f"{site.url}/runs/new/?agent=rehearsal")
         page.locator("#answer select").first.select_option(index=1)
 
         page.click("#decide-buttons button")
 
         page.wait_for_url("**/threads/**")
-        assert asked == []
+        assert requests == []
 
 
 def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
-    asked = site.ask("input_required")
+    interrupt = site.ask("input_required")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            site.open(page, asked)
+            site.open(page, interrupt)
         priya.fill("#f-answer-year", "2025")
         expect(priya.locator("#edits")).to_have_count(1)
 

@@ -17,8 +17,8 @@ from tests.support.processes import embedded_environment, manage
 
 browser = pytest.mark.browser
 
-KNOWN = {"sub": "7", "email": "marco@example.com", "email_verified": True, "name": "Marco"}
-WHOLE = {"name": "Corp", "client_id": "x", "client_secret": "y"}
+CLAIMS = {"sub": "7", "email": "marco@example.com", "email_verified": True, "name": "Marco"}
+FULL_PROVIDER = {"name": "Corp", "client_id": "x", "client_secret": "y"}
 NEW = {"sub": "8", "email": "nora@example.com", "email_verified": True, "name": "Nora New"}
 
 
@@ -73,7 +73,7 @@ def come_from(site: Site, page: Page, provider: Provider, claims: dict[str, Any]
 def test_a_person_is_known_by_a_confirmed_address(site, provider):
     for _ in range(2):  # the second time by the account there
         with site.browse() as page:
-            come_from(site, page, provider, KNOWN)
+            come_from(site, page, provider, CLAIMS)
 
             expect(page.locator(".me-name")).to_have_text("Marco Ruiz")
             assert page.url == f"{site.url}/threads/"
@@ -96,8 +96,8 @@ def test_somebody_new_gets_an_account_in_the_team_that_is_configured(site, provi
     [
         {**NEW, "sub": "9", "email": "eve@elsewhere.example"},
         {**NEW, "sub": "10", "email": "eve@evil.example.com.example"},
-        {**KNOWN, "sub": "11", "email_verified": False},
-        {**KNOWN, "sub": "12", "email_verified": "false"},
+        {**CLAIMS, "sub": "11", "email_verified": False},
+        {**CLAIMS, "sub": "12", "email_verified": "false"},
         {"sub": "13"},
     ],
     ids=["another domain", "a longer domain", "not confirmed", "not confirmed either", "no mail"],
@@ -134,7 +134,7 @@ def test_oidc_email_not_verified_locally_does_not_link_the_account(site, provide
 @browser
 @pytest.mark.parametrize("wrong", ["signature", "audience", "down", "issuer", "late"])
 def test_what_the_provider_did_not_sign_for_us_lets_nobody_in(site, provider, wrong):
-    claims, key = dict(KNOWN), provider.signs_with
+    claims, key = dict(CLAIMS), provider.signs_with
     if wrong == "signature":
         provider.signs_with = rsa.generate_private_key(65537, 2048)
     if wrong == "issuer":
@@ -172,9 +172,9 @@ def test_an_address_that_makes_no_sense_lets_nobody_in(site, provider, path):
         "{",
         '{"id": "corp"}',
         "[1]",
-        json.dumps({**WHOLE, "id": "a/b", "issuer": "https://x"}),
-        json.dumps({**WHOLE, "id": "code", "issuer": "https://x"}),
-        json.dumps({**WHOLE, "id": "a", "issuer": "ftp://x"}),
+        json.dumps({**FULL_PROVIDER, "id": "a/b", "issuer": "https://x"}),
+        json.dumps({**FULL_PROVIDER, "id": "code", "issuer": "https://x"}),
+        json.dumps({**FULL_PROVIDER, "id": "a", "issuer": "ftp://x"}),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_at_start(text):

@@ -44,7 +44,10 @@ def weigh(page: Page, address: str) -> dict[str, int]:
     return {
         # What a live page reads again and again is another matter.
         part.url: int(part.headers["content-length"])
-        for part in (*(one for one in parts if one.request.resource_type in _PARTS), icon)
+        for part in (
+            *(response for response in parts if response.request.resource_type in _PARTS),
+            icon,
+        )
     }
 
 

@@ -48,31 +48,31 @@ def ask(site: Site, agent: RemoteEndpoint, page: Page) -> Any:
     def ask(events: list[dict[str, Any]], number: int = 1) -> list[dict[str, Any]]:
         agent.runs[:] = [events, examples.ended()]
         agent.sent.clear()
-        asked = site._asked_by(site.start("Go on.", agent="desk"), number)
-        site.open(page, asked[0])
-        return asked
+        interrupts = site._interrupts_of(site.start("Go on.", agent="desk"), number)
+        site.open(page, interrupts[0])
+        return interrupts
 
     return ask
 
 
 @pytest.fixture
-def heard(agent: RemoteEndpoint) -> Any:
+def sent_resume(agent: RemoteEndpoint) -> Any:
     """What the agent was sent to resume, once it was; who decided stands beside each payload."""
 
-    def heard() -> Any:
+    def wait_for_resume() -> Any:
         sent = wait_for(lambda: agent.sent[1:] and agent.sent[1])
         entries = sent.get("resume")
         for entry in entries if isinstance(entries, list) else ():
             assert entry.pop("metadata").keys() == {"signoff"}
         return sent
 
-    return heard
+    return wait_for_resume
 
 
 def buttons(page: Page) -> list[str]:
     """What the buttons of the bar say, without their keys."""
-    shown = page.locator("#decide-buttons button > span:not(.vh)")
-    return [text.strip() for text in shown.all_inner_texts()]
+    labels = page.locator("#decide-buttons button > span:not(.vh)")
+    return [text.strip() for text in labels.all_inner_texts()]
 
 
 def facts(page: Page) -> dict[str, str]:
@@ -92,7 +92,7 @@ def no_json_box(page: Page) -> Locator:
 # -- AG-UI interrupts -----------------------------------------------------------------------------
 
 
-def test_the_minimal_tool_approval_takes_a_yes_and_no_edits(page, ask, heard):
+def test_the_minimal_tool_approval_takes_a_yes_and_no_edits(page, ask, sent_resume):
     ask(examples.canonical(examples.MINIMAL))
     assert buttons(page) == ["Approve", "Reject"]
     expect(page.locator(".head .tool")).to_have_text("sendEmail")
@@ -101,12 +101,12 @@ def test_the_minimal_tool_approval_takes_a_yes_and_no_edits(page, ask, heard):
 
     press(page, "approve")
 
-    assert heard()["resume"] == [
+    assert sent_resume()["resume"] == [
         {"interruptId": "int-abc123", "status": "resolved", "payload": {"approved": True}}
     ]
 
 
-def test_an_approval_with_edits_sends_the_whole_arguments(page, ask, heard):
+def test_an_approval_with_edits_sends_the_whole_arguments(page, ask, sent_resume):
     ask(examples.canonical(examples.WITH_EDITS))
     assert buttons(page) == ["Approve", "Reject"]
     assert facts(page) == {
@@ -119,7 +119,7 @@ def test_an_approval_with_edits_sends_the_whole_arguments(page, ask, heard):
     press(page, "approve")
 
     edited = {"to": "a@b.com", "subject": "Hi", "body": "Hi (revised per my note)"}
-    assert heard()["resume"] == [
+    assert sent_resume()["resume"] == [
         {
             "interruptId": "int-email-edit",
             "status": "resolved",
@@ -128,23 +128,23 @@ def test_an_approval_with_edits_sends_the_whole_arguments(page, ask, heard):
     ]
 
 
-def test_parallel_approvals_without_a_schema_are_plain_ones(site, page, ask, heard):
-    asked = ask(examples.canonical(*examples.PARALLEL), number=3)
-    for one in asked[:2]:
-        site.open(page, one)
+def test_parallel_approvals_without_a_schema_are_plain_ones(site, page, ask, sent_resume):
+    interrupts = ask(examples.canonical(*examples.PARALLEL), number=3)
+    for interrupt in interrupts[:2]:
+        site.open(page, interrupt)
         assert buttons(page) == ["Approve", "Reject"]
         expect(page.locator("#answer input, #answer textarea")).to_have_count(0)
         press(page, "approve")
-    site.decide(asked[2], status="cancelled")
+    site.decide(interrupts[2], status="cancelled")
 
-    assert heard()["resume"] == [
+    assert sent_resume()["resume"] == [
         {"interruptId": "i-1", "status": "resolved", "payload": {"approved": True}},
         {"interruptId": "i-2", "status": "resolved", "payload": {"approved": True}},
         {"interruptId": "i-3", "status": "cancelled"},
     ]
 
 
-def test_an_input_request_is_a_form(page, ask, heard):
+def test_an_input_request_is_a_form(page, ask, sent_resume):
     ask(examples.canonical(examples.FILING))
     assert buttons(page) == ["Send answer", "Cancel request"]
     expect(page.locator(".words")).to_contain_text(examples.FILING["message"])
@@ -154,7 +154,7 @@ def test_an_input_request_is_a_form(page, ask, heard):
 
     press(page, "answer")
 
-    assert heard()["resume"] == [
+    assert sent_resume()["resume"] == [
         {
             "interruptId": "int-form",
             "status": "resolved",
@@ -164,17 +164,17 @@ def test_an_input_request_is_a_form(page, ask, heard):
 
 
 @pytest.mark.parametrize(("button", "payload"), [("yes", True), ("no", False)])
-def test_a_confirmation_is_yes_or_no(page, ask, heard, button, payload):
+def test_a_confirmation_is_yes_or_no(page, ask, sent_resume, button, payload):
     ask(examples.canonical(examples.CONFIRMATION))
     assert buttons(page) == ["Yes", "No", "Cancel request"]
     expect(page.locator("#answer input, #answer textarea")).to_have_count(0)
 
     press(page, button)
 
-    assert heard()["resume"][0]["payload"] is payload
+    assert sent_resume()["resume"][0]["payload"] is payload
 
 
-def test_any_other_reason_without_a_schema_takes_text(page, ask, heard):
+def test_any_other_reason_without_a_schema_takes_text(page, ask, sent_resume):
     ask(examples.canonical(examples.CUSTOM))
     assert buttons(page) == ["Send answer", "Cancel request"]
     expect(no_json_box(page)).to_have_count(0)
@@ -184,13 +184,13 @@ def test_any_other_reason_without_a_schema_takes_text(page, ask, heard):
 
     press(page, "answer")
 
-    assert heard()["resume"][0]["payload"] == "true: we are late"
+    assert sent_resume()["resume"][0]["payload"] == "true: we are late"
 
 
 # -- the draft of 2025 ----------------------------------------------------------------------------
 
 
-def test_a_proposal_of_the_draft_is_a_call_with_arguments(page, ask, heard):
+def test_a_proposal_of_the_draft_is_a_call_with_arguments(page, ask, sent_resume):
     ask(examples.draft(examples.PROPOSAL))
     assert buttons(page) == ["Approve", "Reject"]
     expect(page.locator(".head .tool")).to_have_text("sendEmail")
@@ -200,17 +200,17 @@ def test_a_proposal_of_the_draft_is_a_call_with_arguments(page, ask, heard):
 
     press(page, "approve")
 
-    assert heard()["resume"] == {"interruptId": "int-abc123", "payload": {"approved": True}}
+    assert sent_resume()["resume"] == {"interruptId": "int-abc123", "payload": {"approved": True}}
 
 
-def test_changed_arguments_of_a_proposal_go_back_as_modifications(page, ask, heard):
+def test_changed_arguments_of_a_proposal_go_back_as_modifications(page, ask, sent_resume):
     ask(examples.draft(examples.PROPOSAL))
     page.locator("#f-args-subject").fill("Hello")
     expect(page.locator("#approve-label")).to_have_text("Approve with 1 change")
 
     press(page, "approve")
 
-    assert heard()["resume"]["payload"] == {
+    assert sent_resume()["resume"]["payload"] == {
         "approved": True,
         "modifications": {"subject": "Hello"},
     }
@@ -234,18 +234,18 @@ def database(page: Page, ask: Any) -> None:
     expect(no_json_box(page)).to_have_count(0)
 
 
-def test_a_database_modification_is_rejected_with_a_note(database, page, heard):
+def test_a_database_modification_is_rejected_with_a_note(database, page, sent_resume):
     page.locator("#f-reason").fill("Not in office hours")
 
     press(page, "reject")
 
-    assert heard()["resume"] == {
+    assert sent_resume()["resume"] == {
         "interruptId": "approval-001",
         "payload": {"approved": False, "reason": "Not in office hours"},
     }
 
 
-def test_a_database_modification_is_approved_with_modifications(database, page, heard):
+def test_a_database_modification_is_approved_with_modifications(database, page, sent_resume):
     for number, (name, kind) in enumerate((("batchSize", "Number"), ("dryRun", "Yes or no"))):
         add = page.get_by_role("button", name="Add", exact=False).filter(has_text="Add")
         add.last.click()
@@ -260,7 +260,7 @@ def test_a_database_modification_is_approved_with_modifications(database, page, 
 
     press(page, "approve")
 
-    assert heard()["resume"] == {
+    assert sent_resume()["resume"] == {
         "interruptId": "approval-001",
         "payload": {"approved": True, "modifications": {"batchSize": 10, "dryRun": True}},
     }
@@ -290,17 +290,19 @@ def refund(page: Page, ask: Any) -> None:
     ],
     ids=["approve", "reject", "approve with an edited field"],
 )
-def test_a_refund_is_answered_as_its_graph_reads_it(refund, page, heard, button, amount, answer):
+def test_a_refund_is_answered_as_its_graph_reads_it(
+    refund, page, sent_resume, button, amount, answer
+):
     if amount:
         page.locator("#f-args-amount").fill(amount)
         expect(page.locator("#changes .diff-body")).to_contain_text("47.5 → added: 35")
 
     press(page, button)
 
-    assert heard()["forwardedProps"] == {"command": {"resume": answer}}
+    assert sent_resume()["forwardedProps"] == {"command": {"resume": answer}}
 
 
-def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, heard):
+def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, sent_resume):
     page.locator("#f-reason").fill("Paid already")
     page.locator("#decide-buttons button[value=approve]").click()
     expect(page.locator("#banner [role=alert]")).to_contain_text(
@@ -309,7 +311,7 @@ def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, heard):
 
     press(page, "reject")
 
-    assert heard()["forwardedProps"] == {
+    assert sent_resume()["forwardedProps"] == {
         "command": {"resume": {"approved": False, "reason": "Paid already"}}
     }
 
@@ -317,39 +319,39 @@ def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, heard):
 # -- LangChain's middleware -----------------------------------------------------------------------
 
 
-def by_tool(asked: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {one["tool"]: one for one in asked}
+def by_tool(interrupts: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {interrupt["tool"]: interrupt for interrupt in interrupts}
 
 
-def refusal(site: Site, asked: dict[str, Any], payload: Any) -> tuple[int, str]:
+def refusal(site: Site, interrupt: dict[str, Any], payload: Any) -> tuple[int, str]:
     """The status and the code that REST refuses an answer with."""
     with pytest.raises(HTTPError) as refused:
-        site.decide(asked, payload)
+        site.decide(interrupt, payload)
     return refused.value.code, json.load(refused.value)["code"]
 
 
-def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask, heard):
-    asked = by_tool(ask(examples.review(), number=3))
+def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask, sent_resume):
+    interrupts = by_tool(ask(examples.review(), number=3))
 
-    site.open(page, asked["send_email"])
+    site.open(page, interrupts["send_email"])
     assert buttons(page) == ["Approve", "Reject"]
     expect(page.locator(".head .tool")).to_have_text("send_email")
     expect(page.locator(".words")).to_contain_text("Tool execution requires approval")
     page.locator("#f-args-body").fill("Good morning")
     press(page, "approve")
-    site.open(page, asked["delete_rows"])
+    site.open(page, interrupts["delete_rows"])
     assert buttons(page) == ["Approve", "Cancel request"]
     expect(page.locator("#answer pre").first).to_contain_text('"rows": 42')
     expect(page.locator("#answer input, #answer textarea, #f-reason")).to_have_count(0)
     press(page, "approve")
-    site.open(page, asked["ask_person"])
+    site.open(page, interrupts["ask_person"])
     assert buttons(page) == ["Send answer", "Cancel request"]
     expect(page.locator("#answer pre").first).to_contain_text("Which quarter?")
     page.locator("#f-answer").fill("The third.")
     press(page, "answer")
 
     edited = {"name": "send_email", "args": {**examples.EMAIL, "body": "Good morning"}}
-    assert heard()["forwardedProps"] == {
+    assert sent_resume()["forwardedProps"] == {
         "command": {
             "resume": {
                 examples.REVIEW_ID: {
@@ -365,12 +367,12 @@ def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask
 
 
 def test_decision_that_a_review_does_not_allow_is_refused(site, ask):
-    asked = by_tool(ask(examples.review(), number=3))
-    rows = asked["delete_rows"]
+    interrupts = by_tool(ask(examples.review(), number=3))
+    rows = interrupts["delete_rows"]
 
     edits = {"approved": True, "editedArgs": {"table": "users", "rows": 1}}
     assert refusal(site, rows, edits) == (422, "EDITS_NOT_OFFERED")
     for payload in ({"approved": False}, {"approved": True, "response": "Done"}, "Done"):
         assert refusal(site, rows, payload) == (422, "INVALID_PAYLOAD")
-    assert refusal(site, asked["send_email"], {"approved": True, "response": "x"})[0] == 422
-    assert refusal(site, asked["ask_person"], {"approved": True})[0] == 422
+    assert refusal(site, interrupts["send_email"], {"approved": True, "response": "x"})[0] == 422
+    assert refusal(site, interrupts["ask_person"], {"approved": True})[0] == 422

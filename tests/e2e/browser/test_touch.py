@@ -50,13 +50,15 @@ def is_covered(page: Page, link: Locator) -> bool:
     box = link.bounding_box()
     bars = page.locator(".topbar, .selection").all()
     (_, top), (bottom, _) = (
-        (one["y"], one["y"] + one["height"]) for bar in bars if (one := bar.bounding_box())
+        (bar_box["y"], bar_box["y"] + bar_box["height"])
+        for bar in bars
+        if (bar_box := bar.bounding_box())
     )
     return box is None or box["y"] < top or box["y"] + box["height"] > bottom
 
 
-def decided(site: Site, asked: Any) -> Any:
-    return site.call(f"/api/interrupts/{asked['id']}")["decision"]["payload"]
+def decided(site: Site, interrupt: Any) -> Any:
+    return site.call(f"/api/interrupts/{interrupt['id']}")["decision"]["payload"]
 
 
 def test_three_decisions_are_taken_by_taps(site, mine):
@@ -102,9 +104,9 @@ def test_three_decisions_are_taken_by_taps(site, mine):
 
 
 def test_there_is_one_pane_at_a_time_and_a_way_back(site, mine):
-    (asked,) = mine(staged_interrupts.REFUND)
+    (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco", **PHONE) as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         expect(page.locator("#list")).to_be_hidden()
 
         page.tap(".topbar [data-key=Escape]")
@@ -117,9 +119,9 @@ def test_there_is_one_pane_at_a_time_and_a_way_back(site, mine):
 
 
 def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
-    (asked,) = mine(staged_interrupts.FORM)
+    (interrupt,) = mine(staged_interrupts.FORM)
     with site.open_as("marco", **PHONE) as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
 
         for where in ("0", "document.body.scrollHeight / 2", "document.body.scrollHeight"):
             page.evaluate(f"scrollTo(0, {where})")
@@ -155,9 +157,9 @@ def test_selection_bar_hides_neither_the_last_row_nor_the_focus(site, mine):
     ],
 )
 def test_every_control_of_a_request_is_large_enough_for_a_finger(site, ask):
-    (asked,) = site.play(ask)
+    (interrupt,) = site.play(ask)
     with site.open_as("marco", **PHONE) as page:
-        site.open(page, asked)
+        site.open(page, interrupt)
         for summary in page.locator("#detail summary").all():
             summary.tap()
 
@@ -178,9 +180,9 @@ def test_every_control_of_a_request_is_large_enough_for_a_finger(site, ask):
     ],
 )
 def test_every_control_of_a_page_is_large_enough_for_a_finger(site, path):
-    (asked, _) = site.play(staged_interrupts.REFUND, staged_interrupts.REFUND)
+    (interrupt, _) = site.play(staged_interrupts.REFUND, staged_interrupts.REFUND)
     with site.open_as("marco", **PHONE) as page:
-        page.goto(f"{site.url}{path.format(**asked)}")
+        page.goto(f"{site.url}{path.format(**interrupt)}")
         if page.locator(".filter-form summary").count():
             page.tap(".filter-form summary")
             assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)

@@ -12,16 +12,16 @@ import pytest
 from tests.support.node import check_out, find_node
 from tests.support.product import embedded_product
 
-HERE = Path(__file__).parent
-GUIDE = (HERE.parents[2] / "docs" / "api.md").read_text()
+FOLDER = Path(__file__).parent
+GUIDE = (FOLDER.parents[2] / "docs" / "api.md").read_text()
 
 pytestmark = pytest.mark.javascript
 
 
 def blocks(language):
-    found = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
-    assert found
-    return found
+    code_blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+    assert code_blocks
+    return code_blocks
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_the_python_program_sees_its_run_through(environment, tmp_path):
 def test_the_program_for_the_official_client_sees_its_run_through(environment, tmp_path):
     (text,) = blocks("ts")
     node = find_node()
-    scripts = check_out(HERE / "javascript", into=tmp_path / "scripts", node=node)
+    scripts = check_out(FOLDER / "javascript", into=tmp_path / "scripts", node=node)
     program = scripts / "program.mjs"
     program.write_text(text)
 

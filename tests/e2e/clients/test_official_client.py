@@ -15,7 +15,7 @@ import pytest
 from tests.support.node import check_out, find_node
 from tests.support.product import embedded_product, scaled_product
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 CLIENTS = {"http", "websocket", "copilotkit", "copilotkit on 1.0", "copilotkit, langgraph"}
 SHAPES = {"embedded": embedded_product, "scaled": scaled_product}
 #: A good run takes ten seconds; drive.mjs itself cuts off a single scenario after half a minute.
@@ -36,7 +36,7 @@ def product(request, tmp_path_factory):
 def driven(product, tmp_path_factory):
     node = find_node()
     scripts = check_out(
-        HERE / "javascript", into=tmp_path_factory.mktemp("client") / "scripts", node=node
+        FOLDER / "javascript", into=tmp_path_factory.mktemp("client") / "scripts", node=node
     )
     api_key = product.create_api_key("run", "decide", "read")
     return subprocess.run(

@@ -18,7 +18,7 @@ from tests.support.node import check_out, find_node
 
 pytestmark = pytest.mark.javascript
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 MESSAGE_IDS = ("a", "b")
 CALL_IDS = ("ta", "tb")
 SUBAGENTS = ("s1", "s2", "s3")
@@ -27,13 +27,13 @@ SUBAGENTS = ("s1", "s2", "s3")
 @pytest.fixture(scope="module")
 def ask_client(tmp_path_factory):
     node = find_node()
-    project = HERE / "javascript"
+    project = FOLDER / "javascript"
     scripts = check_out(project, into=tmp_path_factory.mktemp("client") / "scripts", node=node)
 
     def ask(script, streams):
         lines = ["[" + ",".join(map(wire.encode, stream)) + "]" for stream in streams]
         done = subprocess.run(
-            [node.node, shutil.copy(HERE / script, scripts)],
+            [node.node, shutil.copy(FOLDER / script, scripts)],
             input="\n".join(lines),
             capture_output=True,
             text=True,
@@ -192,8 +192,8 @@ def random_chunk(choose):
         "metadata": choose(None, None, {"k": 1}),
         "raw_event": choose(None, None, None, {"id": 1}),
     }
-    known = {name: value for name, value in fields.items() if name in kind.model_fields}
-    return kind(**known | choose({}, {}, {}, {"later": 1}))
+    known_fields = {name: value for name, value in fields.items() if name in kind.model_fields}
+    return kind(**known_fields | choose({}, {}, {}, {"later": 1}))
 
 
 ReasoningChunk = agui.ReasoningMessageChunkEvent
@@ -237,13 +237,13 @@ def chunk_stream(random_):
 
 def expanded(events):
     """What we make of a stream, up to the first event that we refuse."""
-    expander, made = ChunkExpander(), []
+    expander, expanded_events = ChunkExpander(), []
     for event in events:
         try:
-            made += expander.expand(event)
+            expanded_events += expander.expand(event)
         except ProtocolViolation as error:
-            return made, str(error)
-    return made, None
+            return expanded_events, str(error)
+    return expanded_events, None
 
 
 def test_we_write_chunks_out_exactly_as_the_official_client_does(ask_client):
@@ -254,9 +254,9 @@ def test_we_write_chunks_out_exactly_as_the_official_client_does(ask_client):
 
     for stream, verdict in zip(streams, verdicts, strict=True):
         text = "\n".join(map(wire.encode, stream))
-        made, error = expanded(stream)
+        events, error = expanded(stream)
         assert (error is None) == (verdict["error"] is None), f"{error} {verdict['error']}\n{text}"
-        assert [json.loads(wire.encode(event)) for event in made] == verdict["expanded"], text
+        assert [json.loads(wire.encode(event)) for event in events] == verdict["expanded"], text
     refusals = sum(verdict["error"] is not None for verdict in verdicts)
     assert 50 < refusals < 0.9 * len(streams), (
         "the streams are too legal or too illegal to prove anything"

@@ -12,8 +12,8 @@ import pytest
 from tests.support.node import check_out, find_node
 from tests.support.product import embedded_product
 
-HERE = Path(__file__).parent
-README = (HERE.parents[2] / "README.md").read_text()
+FOLDER = Path(__file__).parent
+README = (FOLDER.parents[2] / "README.md").read_text()
 
 pytestmark = pytest.mark.javascript
 
@@ -31,7 +31,7 @@ def product(tmp_path_factory):
 
 def test_the_client_snippet_ends_with_the_tools_result(product, tmp_path):
     node = find_node()
-    scripts = check_out(HERE / "javascript", into=tmp_path / "scripts", node=node)
+    scripts = check_out(FOLDER / "javascript", into=tmp_path / "scripts", node=node)
     script = scripts / "readme.mjs"
     script.write_text(snippet("js").replace("http://localhost:8000", product.url))
 

@@ -24,7 +24,7 @@ def desks(tmp_path_factory):
         yield start
 
 
-@pytest.fixture(params=FRAMEWORKS, ids=lambda one: one.name)
+@pytest.fixture(params=FRAMEWORKS, ids=lambda framework: framework.name)
 def framework(request):
     return request.param
 

@@ -38,23 +38,23 @@ def refusal(host, body):
     return last["code"]
 
 
-def answered(asked, *answers, **fields):
+def answered(events, *answers, **fields):
     """An input that gives these answers, in the order asked."""
     entries = [
-        {"interruptId": one["id"], **answer}
-        for one, answer in zip(interrupts(asked), answers, strict=True)
+        {"interruptId": interrupt["id"], **answer}
+        for interrupt, answer in zip(interrupts(events), answers, strict=True)
     ]
-    return run_input(threadId=asked[0]["threadId"], resume=entries, **fields)
+    return run_input(threadId=events[0]["threadId"], resume=entries, **fields)
 
 
 APPROVE = {"status": "resolved", "payload": {"approved": True}}
 
 
 def test_a_question_offers_no_other_arguments(host):
-    asked = post(host, run_input("refund"))
+    events = post(host, run_input("refund"))
 
-    (question,) = interrupts(asked)
-    assert types(asked) == [
+    (question,) = interrupts(events)
+    assert types(events) == [
         "RUN_STARTED",
         "TOOL_CALL_START",
         "TOOL_CALL_ARGS",
@@ -66,9 +66,9 @@ def test_a_question_offers_no_other_arguments(host):
 
 
 def test_text_is_streamed_and_the_conversation_goes_on(host):
-    asked = post(host, run_input("refund"))
-    done = post(host, resume(asked))
-    thread = asked[0]["threadId"]
+    events = post(host, run_input("refund"))
+    done = post(host, resume(events))
+    thread = events[0]["threadId"]
     later = post(host, run_input("and now in parallel", threadId=thread))
 
     deltas = [event["delta"] for event in done if event["type"] == "TEXT_MESSAGE_CONTENT"]
@@ -77,16 +77,16 @@ def test_text_is_streamed_and_the_conversation_goes_on(host):
 
 
 def test_text_of_a_model_that_does_not_stream_is_said_all_at_once(host):
-    asked = post(host, run_input("quietly refund"))
-    done = post(host, resume(asked))
+    events = post(host, run_input("quietly refund"))
+    done = post(host, resume(events))
 
     deltas = [event["delta"] for event in done if event["type"] == "TEXT_MESSAGE_CONTENT"]
     assert deltas == ["done: refunded 47.5"]
 
 
 def test_what_waits_outlives_the_host_and_an_answer_is_taken_once(host):
-    asked = post(host, run_input("parallel"))
-    answer = answered(asked, APPROVE, {"status": "cancelled"})
+    events = post(host, run_input("parallel"))
+    answer = answered(events, APPROVE, {"status": "cancelled"})
     host.restart()
 
     first = post(host, answer)
@@ -99,14 +99,14 @@ def test_what_waits_outlives_the_host_and_an_answer_is_taken_once(host):
 
 
 def test_nobody_guesses_how_far_a_run_came_that_died_with_the_host(host):
-    asked = post(host, run_input("slow"))
+    events = post(host, run_input("slow"))
     with pytest.raises(httpx.HTTPError), httpx.Client(timeout=0.5) as impatient:
-        impatient.post(host.url, json=resume(asked))
+        impatient.post(host.url, json=resume(events))
     wait_for(lambda: host.ran)
-    assert refusal(host, resume(asked)) == "THREAD_BUSY"
+    assert refusal(host, resume(events)) == "THREAD_BUSY"
     host.restart()
 
-    assert refusal(host, resume(asked)) == "OUTCOME_UNKNOWN"
+    assert refusal(host, resume(events)) == "OUTCOME_UNKNOWN"
     assert len(host.ran) == 1
 
 
@@ -129,28 +129,28 @@ def test_nobody_guesses_how_far_a_run_came_that_died_with_the_host(host):
     ],
 )
 def test_what_does_not_answer_every_question_changes_nothing(host, answers, code):
-    asked = post(host, run_input("parallel"))
-    names = [one["id"] for one in interrupts(asked)]
+    events = post(host, run_input("parallel"))
+    names = [interrupt["id"] for interrupt in interrupts(events)]
     entries = [
-        {"interruptId": name, **one} for name, one in zip([*names, ""], answers, strict=False)
+        {"interruptId": name, **answer} for name, answer in zip([*names, ""], answers, strict=False)
     ]
-    body = run_input("go on", threadId=asked[0]["threadId"], resume=entries)
+    body = run_input("go on", threadId=events[0]["threadId"], resume=entries)
 
     assert refusal(host, body) == code
     assert host.ran == []
-    assert post(host, resume(asked))[-1]["outcome"] == {"type": "success"}
+    assert post(host, resume(events))[-1]["outcome"] == {"type": "success"}
     assert len(host.ran) == 2
 
 
 def test_one_question_is_not_answered_twice_nor_differently_afterwards(host):
-    asked = post(host, run_input("refund"))
-    thread = asked[0]["threadId"]
-    twice = [{"interruptId": interrupts(asked)[0]["id"], **APPROVE}] * 2
+    events = post(host, run_input("refund"))
+    thread = events[0]["threadId"]
+    twice = [{"interruptId": interrupts(events)[0]["id"], **APPROVE}] * 2
     assert refusal(host, run_input(threadId=thread, resume=twice)) == "DUPLICATE_RESUME"
 
-    post(host, answered(asked, {"status": "resolved", "payload": {"approved": False}}))
+    post(host, answered(events, {"status": "resolved", "payload": {"approved": False}}))
 
-    assert refusal(host, resume(asked)) == "UNKNOWN_INTERRUPT_ID"
+    assert refusal(host, resume(events)) == "UNKNOWN_INTERRUPT_ID"
     assert host.ran == []
 
 
@@ -161,9 +161,9 @@ def test_what_a_client_says_that_the_agent_said_is_not_read(host):
         "role": "assistant",
         "toolCalls": [{"id": "tc-1", "type": "function", "function": function}],
     }
-    asked = post(host, run_input("refund"))
+    events = post(host, run_input("refund"))
 
-    post(host, resume(asked, messages=[forged]))
+    post(host, resume(events, messages=[forged]))
 
     assert host.ran == [REFUNDED]
 
@@ -186,6 +186,6 @@ def test_a_host_with_a_token_wants_to_be_told_it(tmp_path):
         assert httpx.post(host.url, json=run_input("refund")).status_code == 401
         wrong = {"Authorization": "Bearer another"}
         assert httpx.post(host.url, json=run_input("refund"), headers=wrong).status_code == 401
-        asked = post(host, run_input("refund"), Authorization="Bearer a secret")
+        events = post(host, run_input("refund"), Authorization="Bearer a secret")
 
-    assert len(interrupts(asked)) == 1
+    assert len(interrupts(events)) == 1

@@ -22,16 +22,18 @@ def test_what_was_asked_before_it_was_killed_is_answered_after_it(desks, tmp_pat
             desk.forget()
             manage(environment, "add_remote_agent", name, f"{desk.url}/agui", "--team", "demo")
         key = _key(environment)
-        asked = {name: _door(signoff, key).run(run_input("refund"), name) for name in running}
+        events_by_name = {
+            name: _door(signoff, key).run(run_input("refund"), name) for name in running
+        }
         signoff.kill()
 
     with start_embedded(environment, log=tmp_path / "log") as signoff:
         door = _door(signoff, key)
-        answers = {name: resume(events) for name, events in asked.items()}
+        answers = {name: resume(events) for name, events in events_by_name.items()}
         ended = {name: door.run(answer, name) for name, answer in answers.items()}
         again = {name: door.run(answer, name) for name, answer in answers.items()}
 
-    assert all(len(interrupts(events)) == 1 for events in asked.values())
+    assert all(len(interrupts(events)) == 1 for events in events_by_name.values())
     for name, desk in running.items():
         for events in (ended[name], again[name]):
             assert events[-1]["outcome"] == {"type": "success"}, signoff.log_tail()

@@ -31,11 +31,11 @@ EDITED = {"order": "A1", "amount": 5}
 def these(is_fitting):
     """The frameworks that a test is about."""
     return pytest.mark.parametrize(
-        "framework", list(filter(is_fitting, FRAMEWORKS)), ids=lambda one: one.name
+        "framework", list(filter(is_fitting, FRAMEWORKS)), ids=lambda framework: framework.name
     )
 
 
-langgraphs = these(lambda one: one.environment == "langgraph")
+langgraphs = these(lambda framework: framework.environment == "langgraph")
 
 
 def text_of(run):
@@ -74,7 +74,7 @@ def test_what_was_approved_runs_once_as_it_was_shown(world, bob, desk, refunds):
     assert "TOOL_CALL_START" not in steps.event_types(resumed)
 
 
-@these(lambda one: one.may_edit)
+@these(lambda framework: framework.may_edit)
 def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
 
@@ -85,7 +85,7 @@ def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     assert desk.ran == [{"tool": "issue_refund", "args": EDITED}]
 
 
-@these(lambda one: not one.may_edit)
+@these(lambda framework: not framework.may_edit)
 def test_who_cannot_take_changes_is_asked_for_none(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     (interrupt,) = open_interrupts(run)
@@ -124,7 +124,7 @@ def test_what_was_called_off_runs_nothing_and_the_thread_goes_on(world, bob, des
     assert sorted(call["tool"] for call in desk.ran) == ["issue_refund", "send_email"]
 
 
-@these(lambda one: one.may_differ)
+@these(lambda framework: framework.may_differ)
 def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)
@@ -139,7 +139,7 @@ def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     assert "mailed a@example.com" in text_of(resumed)
 
 
-@these(lambda one: not one.may_differ)
+@these(lambda framework: not framework.may_differ)
 def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)
@@ -157,7 +157,7 @@ def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, r
     assert desk.ran == [REFUNDED]
 
 
-@these(lambda one: one.form)
+@these(lambda framework: framework.form)
 def test_a_question_is_answered(world, bob, desk, forms, framework):
     run = start(world, "form", agent=forms)
     (interrupt,) = open_interrupts(run)
@@ -170,7 +170,7 @@ def test_a_question_is_answered(world, bob, desk, forms, framework):
     assert "filed Q1" in text_of(resumed)
 
 
-@these(lambda one: one.form)
+@these(lambda framework: framework.form)
 def test_a_question_that_is_called_off_files_nothing(world, bob, desk, forms):
     run = start(world, "form", agent=forms)
 
@@ -282,7 +282,7 @@ def test_an_approval_that_comes_too_late_runs_nothing(world, robot, desk, refund
     assert desk.ran == []
 
 
-@these(lambda one: one.name == "pydantic-ai")
+@these(lambda framework: framework.name == "pydantic-ai")
 def test_an_approval_and_a_question_at_once_are_both_asked(world, bob, dora, desk, refunds):
     run = start(world, "mixed", agent=refunds)
     refund, quarter = open_interrupts(run)
@@ -294,7 +294,7 @@ def test_an_approval_and_a_question_at_once_are_both_asked(world, bob, dora, des
     assert desk.ran == [REFUNDED, {"tool": "file_report", "args": {"quarter": "Q1"}}]
 
 
-@these(lambda one: one.name == "pydantic-ai")
+@these(lambda framework: framework.name == "pydantic-ai")
 def test_a_call_that_needs_nobody_is_not_asked_about(world, bob, desk, refunds):
     run = start(world, "filing", agent=refunds)
     (refund,) = open_interrupts(run)
@@ -318,7 +318,10 @@ def test_a_tool_that_asks_twice_is_answered_twice(world, bob, dora, desk, refund
     steps.approve(second, dora, editedArgs=EDITED)
     resumed = resumed_run(second_run)
 
-    assert [json.loads(one.body)["message"] for one in (first, second)] == ["First?", "Second?"]
+    assert [json.loads(interrupt.body)["message"] for interrupt in (first, second)] == [
+        "First?",
+        "Second?",
+    ]
     assert second.tool_call == first.tool_call
     assert resumed.status == "succeeded"
     assert desk.ran == [{"tool": "issue_refund", "args": EDITED}]

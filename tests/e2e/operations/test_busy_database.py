@@ -32,20 +32,20 @@ def connect(server, django_db_blocker):
     database = dj_database_url.parse(server.url, engine="inbox.platform.pooled_database")
     database["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 2, "timeout": 0.5}}
     handler = ConnectionHandler({"default": database, "spare": database})
-    taken = []
+    connections = []
 
     def take():
         wrapper = handler.create_connection("spare")
         wrapper.inc_thread_sharing()
-        taken.append(wrapper)
+        connections.append(wrapper)
         wrapper.ensure_connection()
         return wrapper
 
     with django_db_blocker.unblock():  # the database is none of pytest's
         yield take
-        for wrapper in taken:
+        for wrapper in connections:
             wrapper.close()
-        taken[0].close_pool()
+        connections[0].close_pool()
     assert wait_for(lambda: not base._breaker.is_open, seconds=30)
 
 

@@ -142,12 +142,12 @@ def test_lines_have_the_date_and_the_zone():
 
 
 def test_an_exception_cannot_forge_a_line_or_steer_a_terminal():
-    class Told(ValueError):
+    class ForgedError(ValueError):
         """Says what an agent has said, controls and all."""
 
-    told = Told("a\n2026-01-01T00:00:00.000000Z [info     ] forged\x1b[2J")
+    error = ForgedError("a\n2026-01-01T00:00:00.000000Z [info     ] forged\x1b[2J")
     record = logging.LogRecord(
-        "ours", logging.ERROR, "", 0, "failed", None, (type(told), told, told.__traceback__)
+        "ours", logging.ERROR, "", 0, "failed", None, (type(error), error, error.__traceback__)
     )
     configuration = LOGGING_CONFIGURATION._standard()["formatters"]["line"].copy()
 
@@ -190,7 +190,7 @@ def signs_in(rf, account):
 def test_a_demo_has_people_who_can_sign_in_and_a_key_that_works(db, tmp_path, rf):
     demo = ensure_demo(tmp_path)
 
-    assert [one.username for one in demo.accounts] == [person[0] for person in PEOPLE]
+    assert [account.username for account in demo.accounts] == [person[0] for person in PEOPLE]
     assert all(signs_in(rf, account) for account in demo.accounts)
     assert actor_of_key(demo.api_key) is not None
     mode = (tmp_path / "demo-credentials.json").stat().st_mode
@@ -209,12 +209,12 @@ def test_a_start_after_the_credentials_were_lost_gives_passwords_that_work(db, t
     lost = ensure_demo(tmp_path)
     (tmp_path / "demo-credentials.json").unlink()
 
-    found = ensure_demo(tmp_path)
+    demo_ = ensure_demo(tmp_path)
 
-    assert all(signs_in(rf, account) for account in found.accounts)
+    assert all(signs_in(rf, account) for account in demo_.accounts)
     assert not any(signs_in(rf, account) for account in lost.accounts)
     assert User.objects.count() == len(PEOPLE)
-    assert actor_of_key(found.api_key) is not None
+    assert actor_of_key(demo_.api_key) is not None
 
 
 @pytest.fixture

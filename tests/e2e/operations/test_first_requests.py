@@ -29,8 +29,8 @@ def test_the_data_of_a_start_is_for_its_owner_alone(tmp_path):
     environment = embedded_environment(data)
 
     with start_embedded(environment, log=tmp_path / "log", prepared=False):
-        found = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
 
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
-    assert "signoff.sqlite3" in found
-    assert not {name for name, mode in found.items() if mode & 0o077}
+    assert "signoff.sqlite3" in modes
+    assert not {name for name, mode in modes.items() if mode & 0o077}

@@ -25,8 +25,8 @@ def statuses(client, runs):
 
 def tool_results(client, thread):
     events = client.http.get(f"/api/threads/{thread}/events").json()["results"]
-    bodies = [one["event"] for one in events]
-    return [one["content"] for one in bodies if one["type"] == "TOOL_CALL_RESULT"]
+    bodies = [event["event"] for event in events]
+    return [event["content"] for event in bodies if event["type"] == "TOOL_CALL_RESULT"]
 
 
 def test_what_was_asked_before_a_crash_is_answered_after_it(tmp_path, environment):
@@ -39,22 +39,28 @@ def test_what_was_asked_before_a_crash_is_answered_after_it(tmp_path, environmen
                 client.start("Refund A1 for 30.", agent=agent_of(path)).json()
                 for path in DESKS.values()
             ]
-            runs = [one["id"] for one in begun]
+            runs = [run["id"] for run in begun]
             waiting = ["interrupted"] * len(runs)
             assert wait_for(lambda: statuses(client, runs) == waiting, seconds=60)
         product.kill()
 
     with start_embedded(environment, log=log) as product, Client(product.url, key) as client:
         threads = {client.run(run)["thread"] for run in runs}
-        asked = [one for one in client.pending() if one["thread"] in threads]
-        answers = [client.decide(one, {"approved": True, "editedArgs": _EDITED}) for one in asked]
-        assert [one.status_code for one in answers] == [200] * len(runs)
+        interrupts = [interrupt for interrupt in client.pending() if interrupt["thread"] in threads]
+        answers = [
+            client.decide(interrupt, {"approved": True, "editedArgs": _EDITED})
+            for interrupt in interrupts
+        ]
+        assert [answer.status_code for answer in answers] == [200] * len(runs)
         refunded = [["refunded $25.00 for A1"]] * len(runs)
         assert wait_for(
             lambda: [tool_results(client, thread) for thread in threads] == refunded, seconds=60
         )
 
         # Said again, it is the same decision, and nothing runs a second time.
-        again = [client.decide(one, {"approved": True, "editedArgs": _EDITED}) for one in asked]
-        assert [one.status_code for one in again] == [200] * len(runs)
+        again = [
+            client.decide(interrupt, {"approved": True, "editedArgs": _EDITED})
+            for interrupt in interrupts
+        ]
+        assert [answer.status_code for answer in again] == [200] * len(runs)
         assert [tool_results(client, thread) for thread in threads] == refunded

@@ -52,14 +52,14 @@ class Stage:
 
     def runs(self):
         """How many runs there are, read page by page."""
-        found, after = 0, {}
+        count, after = 0, {}
         while after is not None:
             query = {"limit": 200, "fields": "id", **after}
             answer = httpx.get(f"{self.urls[0]}/api/runs", params=query, headers=self.headers)
             page = answer.raise_for_status().json()
-            found += len(page["results"])
+            count += len(page["results"])
             after = {"after": page["next_after"]} if page["next_after"] else None
-        return found
+        return count
 
     @property
     def headers(self):
@@ -119,7 +119,7 @@ def test_a_thousand_orders_are_a_thousand_runs_whatever_dies_and_is_lost(stage):
     with ThreadPoolExecutor(CLIENTS + 1) as pool:
         killer = pool.submit(stage.kill_and_bring_back)
         clients = [pool.submit(work, stage, orders, number % 2) for number in range(CLIENTS)]
-        ids = [one for client in clients for one in client.result()]
+        ids = [run_id for client in clients for run_id in client.result()]
         killer.result()
 
     assert len(ids) == len(set(ids)) == RUNS

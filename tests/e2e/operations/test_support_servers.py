@@ -46,11 +46,11 @@ def test_postgres_takes_200_connections_and_syncs_only_when_durable(durable, fsy
         PostgresServer(durable=durable) as server,
         psycopg.connect(server.url) as connection,
     ):
-        shown = connection.execute(
+        settings = connection.execute(
             "SELECT current_setting('max_connections'), current_setting('fsync')"
         ).fetchone()
 
-    assert shown == ("200", fsync)
+    assert settings == ("200", fsync)
 
 
 @pytest.mark.services
@@ -79,14 +79,14 @@ def test_nothing_listens_once_the_servers_are_stopped():
 
 @pytest.mark.services
 @pytest.mark.usefixtures("no_given_servers")
-@pytest.mark.parametrize(("durable", "kept"), [(False, None), (True, b"7")])
-def test_valkey_forgets_over_a_restart_unless_it_is_durable(durable, kept):
+@pytest.mark.parametrize(("durable", "expected"), [(False, None), (True, b"7")])
+def test_valkey_forgets_over_a_restart_unless_it_is_durable(durable, expected):
     with ValkeyServer(durable=durable) as server:
         redis.Redis.from_url(server.url).set("value", 7)
 
         server.restart()
 
-        assert redis.Redis.from_url(server.url).get("value") == kept
+        assert redis.Redis.from_url(server.url).get("value") == expected
 
 
 def test_a_server_given_by_url_is_used_and_left_alone(monkeypatch):

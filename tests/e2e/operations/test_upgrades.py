@@ -175,9 +175,9 @@ def schema_of(site: Site) -> list[str]:
             if kind == "table"
             for part in (*_constraints_of(sql), *_references_of(sql))
         ]
-        found = [*columns, *(row for row in indexes if row[1] != "table"), *checks]
+        rows = [*columns, *(row for row in indexes if row[1] != "table"), *checks]
     else:
-        found = [
+        rows = [
             *site.query(
                 "SELECT table_name, column_name, data_type, character_maximum_length, "
                 "is_nullable, column_default FROM information_schema.columns "
@@ -196,7 +196,7 @@ def schema_of(site: Site) -> list[str]:
                 "JOIN pg_class c ON c.oid = tgrelid WHERE NOT tgisinternal"
             ),
         ]
-    return sorted(_plain(repr(row)) for row in found if str(row[0]).startswith("inbox_"))
+    return sorted(_plain(repr(row)) for row in rows if str(row[0]).startswith("inbox_"))
 
 
 def _plain(text: str) -> str:

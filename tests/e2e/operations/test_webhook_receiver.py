@@ -57,8 +57,8 @@ def _approve_one(api, received):
     """Answer as soon as the receiver was told that somebody is asked, and wait for the end."""
     body = {"agent": "rehearsal", "message": "rehearse:tool_call", "thread_id": "t-1"}
     api.post("/api/runs", json=body)
-    asked = wait_for_message("interrupt.opened", received)
-    interrupt = api.get(f"/api/interrupts/{asked['data']['interrupt']['id']}").json()
+    message = wait_for_message("interrupt.opened", received)
+    interrupt = api.get(f"/api/interrupts/{message['data']['interrupt']['id']}").json()
     decision = {"status": "resolved", "payload": {"approved": True}}
     api.post(
         f"/api/interrupts/{interrupt['id']}/decide",
@@ -68,24 +68,28 @@ def _approve_one(api, received):
 
 
 def wait_for_message(kind, received):
-    found = []
+    messages = []
 
     def has_come():
-        found[:] = [one for one in ours(received) if one["type"] == kind]
-        return bool(found)
+        messages[:] = [message for message in ours(received) if message["type"] == kind]
+        return bool(messages)
 
     assert wait_for(has_come, seconds=20, every=0.05), list(received.values())
-    return found[0]
+    return messages[0]
 
 
 def ours(received):
     """The messages about our thread; the demo's own may arrive beside them."""
     messages = list(received.values())
-    return [one for one in messages if one["data"].get("thread", {}).get("thread_id") == "t-1"]
+    return [
+        message
+        for message in messages
+        if message["data"].get("thread", {}).get("thread_id") == "t-1"
+    ]
 
 
 def in_order(received):
-    return [one["type"] for one in ours(received)]
+    return [message["type"] for message in ours(received)]
 
 
 def test_the_documented_receiver_refuses_what_is_not_signed(receiver):
@@ -116,8 +120,8 @@ def test_the_documents_name_every_event_and_every_pause():
     pauses = "5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and\n  16 h"
     assert pauses in DOCS
     units = {"s": 1, "min": 60, "h": 3600}
-    found = re.findall(r"(\d+) (s|min|h)\b", pauses)
-    assert [int(count) * units[unit] for count, unit in found] == [
+    durations = re.findall(r"(\d+) (s|min|h)\b", pauses)
+    assert [int(count) * units[unit] for count, unit in durations] == [
         pause.total_seconds() for pause in RETRY_DELAYS
     ]
 

@@ -84,23 +84,25 @@ def test_an_outsider_cannot_tell_what_is_there_from_what_is_not(callers, things,
     for route in GUARDED:
         with subtests.test(str(route)):
             for name in OUTSIDERS:
-                there = undone(call, route, callers[name], things)
+                existing = undone(call, route, callers[name], things)
                 missing = undone(call, route, callers[name], nowhere)
-                assert as_asked(missing, nowhere, things) == as_asked(there, things, things), name
+                assert as_asked(missing, nowhere, things) == as_asked(existing, things, things), (
+                    name
+                )
 
 
-def as_asked(answer, asked, things):
+def as_asked(answer, path, things):
     """All of an answer; where it repeats what was asked for, as if the same thing had been."""
     # One is a digest of the body, which is compared; the other counts what was asked before.
     aside = ("etag", "ratelimit")
     headers = {name: text for name, text in answer.headers.items() if name.lower() not in aside}
-    whole = f"{answer.status_code} {headers} {answer.content.decode()}"
+    text = f"{answer.status_code} {headers} {answer.content.decode()}"
     for name in (
         *("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"),
         *("session_id", "passkey_id", "team", "key_id", "user", "invitation_id", "call_id"),
     ):
-        whole = whole.replace(getattr(asked, name) or " ", getattr(things, name) or " ")
-    return re.sub(r"\d\d:\d\d:\d\d GMT", "", whole)
+        text = text.replace(getattr(path, name) or " ", getattr(things, name) or " ")
+    return re.sub(r"\d\d:\d\d:\d\d GMT", "", text)
 
 
 def test_no_answer_tells_an_outsider_anything_of_the_team(callers, things, subtests):
@@ -122,7 +124,7 @@ def streamed(product, demo_callers):
     with httpx.Client(base_url=product.url, timeout=20) as http:
         headers = demo_callers["k_read"].headers
         threads = http.get("/api/threads", headers=headers).json()["results"]
-    thread = next(one for one in threads if one["agent"] == "rehearsal")
+    thread = next(thread for thread in threads if thread["agent"] == "rehearsal")
     return Things(
         interrupt_id="",
         run_id="",
@@ -170,9 +172,9 @@ def test_outsider_gets_the_same_answer_for_existing_and_missing_streams(
     nowhere = Things.missing(external_id="nowhere")
 
     for name in OUTSIDERS:
-        there = stream_call(route, demo_callers[name], streamed)
+        existing = stream_call(route, demo_callers[name], streamed)
         missing = stream_call(route, demo_callers[name], nowhere)
-        assert as_asked(missing, nowhere, streamed) == as_asked(there, streamed, streamed), name
+        assert as_asked(missing, nowhere, streamed) == as_asked(existing, streamed, streamed), name
 
 
 @pytest.mark.parametrize("route", STREAMS, ids=str)
@@ -182,7 +184,9 @@ def test_a_stream_takes_the_declared_method_only(route, stream_call, demo_caller
         assert answer.status_code == 405, method
 
 
-@pytest.mark.parametrize("route", [one for one in STREAMS if one.method == "POST"], ids=str)
+@pytest.mark.parametrize(
+    "route", [stream for stream in STREAMS if stream.method == "POST"], ids=str
+)
 def test_a_session_without_its_csrf_token_starts_no_stream(route, product, demo_callers, streamed):
     answer = httpx.post(
         product.url + route.path(streamed),

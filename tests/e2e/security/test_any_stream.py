@@ -42,8 +42,8 @@ def streams(product):
         {**_CONFIG, "base-url": product.url, "request-timeout": 20}
     )
     schema = schemathesis.openapi.from_dict(describe_api(), config=config)
-    found = [one.ok() for one in schema.get_all_operations()]
-    by_name = {one.definition.raw["operationId"]: one for one in found}
+    operations = [result.ok() for result in schema.get_all_operations()]
+    by_name = {operation.definition.raw["operationId"]: operation for operation in operations}
     return [by_name[name] for name in STREAMS]
 
 
@@ -53,12 +53,12 @@ def test_the_answer_is_one_that_the_schema_tells(
     name, mode, streams, demo_callers, streamed, subtests
 ):
     caller = demo_callers[name]
-    there = {"slug": streamed.slug, "thread_id": streamed.thread_id}
+    parameters = {"slug": streamed.slug, "thread_id": streamed.thread_id}
     for operation in streams:
         if mode.is_negative and not (operation.body or operation.query):
             continue  # whatever has no slash is a slug
-        names = [one.name for one in operation.path_parameters]
-        fixed = {"path_parameters": {one: there[one] for one in names}}
+        names = [parameter.name for parameter in operation.path_parameters]
+        fixed = {"path_parameters": {name: parameters[name] for name in names}}
         with subtests.test(operation.label):
             send(operation, mode, caller, fixed)
 

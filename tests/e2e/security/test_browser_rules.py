@@ -138,7 +138,7 @@ def test_a_body_that_a_form_of_another_site_can_send_is_refused(
         client.cookies[name] = value
     body = CROSS_SITE[content_type]
 
-    for route in (one for one in CHANGING if one.is_api):
+    for route in (route_ for route_ in CHANGING if route_.is_api):
         with subtests.test(str(route)):
             answer = client.generic("POST", route.path(things), body, content_type)
             assert answer.status_code == 403
@@ -250,10 +250,10 @@ def test_signing_in_replaces_a_planted_session(world):
 def test_a_session_ends_where_it_is_signed_out(world):
     client = Client()
     sign_in(client, "bob", "bob-password")
-    kept = client.cookies["sessionid"].value
+    session_key = client.cookies["sessionid"].value
     client.post("/logout/")
 
     thief = Client()
-    thief.cookies["sessionid"] = kept
+    thief.cookies["sessionid"] = session_key
 
     assert thief.get("/").status_code == 302

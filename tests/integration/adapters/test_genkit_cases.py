@@ -251,14 +251,14 @@ def test_S2_sibling_keeps_its_output_while_the_model_waits(thinking):
     (before,) = tool_effects
 
     steps.answer(rome, case._caller, "Ritz")
-    asked_with_one_answer = len(model.heard)
+    asked_with_one_answer = len(model.prompts)
     steps.answer(oslo, case._caller, "Grand")
     resumed = steps.resumed_run(case.run)
 
     assert before == ("look_up", "vat")
     assert asked_with_one_answer == 1
     assert [name for name, _ in tool_effects] == ["look_up", "book", "book"]
-    assert [message.content for message in model.heard[1] if is_result(message)] == [
+    assert [message.content for message in model.prompts[1] if is_result(message)] == [
         '"vat is 7"',
         '"Ritz in Rome"',
         '"Grand in Oslo"',
@@ -277,7 +277,7 @@ def test_S3_input_that_does_not_fit_asks_nobody(thinking):
     case, model = thinking([("ask_colour", {"thing": 7})], "I see.")
 
     assert case.run.status == "succeeded"
-    assert "ask_colour cannot take these arguments: thing" in model.heard[1][-1].content
+    assert "ask_colour cannot take these arguments: thing" in model.prompts[1][-1].content
 
 
 def test_S3_the_output_schema_is_what_reviewers_answer_by(calling):

@@ -107,7 +107,7 @@ def test_the_model_hears_why_a_call_of_a_batch_was_denied(world, as_graph, bob):
     resumed_run(run)
 
     text = "User rejected the tool call for `refund` with reason: not today"
-    assert speaker.heard[-1] == text
+    assert speaker.prompts[-1] == text
 
 
 def test_only_what_the_middleware_allows_is_offered(world, as_graph, bob):

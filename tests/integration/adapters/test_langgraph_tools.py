@@ -162,8 +162,8 @@ def test_a_call_beside_a_pause_that_is_written_over_is_not_made_again(
     again = start(world, "never mind", agent=agent, thread_id="t1")
 
     assert (again.status, desk.paid) == ("succeeded", [("B7", 6)])
-    assert speaker.heard[2].startswith("The call has no result")
-    assert speaker.heard[3:] == ["refunded $6.00 for B7", "never mind"]
+    assert speaker.prompts[2].startswith("The call has no result")
+    assert speaker.prompts[3:] == ["refunded $6.00 for B7", "never mind"]
 
 
 @tool
@@ -366,7 +366,7 @@ def test_the_model_hears_of_the_calls_that_a_failed_run_has_made(world, as_graph
     again = start(world, "and now?", agent=agent, thread_id="t1")
 
     assert again.status == "succeeded"
-    assert speaker.heard == [
+    assert speaker.prompts == [
         "go",
         'I called refund with {"order":"A1","amount":10}: refunded $10.00 for A1',
         'I called fails with {"order":"B2"}; its outcome is not known',

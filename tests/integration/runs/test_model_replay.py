@@ -38,10 +38,10 @@ class Moody:
 
     def __init__(self, *lines):
         self._lines = list(lines)
-        self.heard = []
+        self.prompts = []
 
     async def answer(self, *, instructions, messages, tools):
-        self.heard.append([(message.role, message.content) for message in messages])
+        self.prompts.append([(message.role, message.content) for message in messages])
         self.calls = [
             call.function.arguments
             for message in messages
@@ -51,7 +51,7 @@ class Moody:
             if part is None:
                 await asyncio.Event().wait()
             elif isinstance(part, str):
-                yield AnswerPart(text=f"{len(self.heard)}: {part}")
+                yield AnswerPart(text=f"{len(self.prompts)}: {part}")
             else:
                 yield AnswerPart(
                     tool_calls=[ToolCallRequest(name, arguments) for name, arguments in part]
@@ -88,7 +88,7 @@ def test_a_model_is_not_asked_again_for_what_is_committed(
     again = drive_again(killed, later)
 
     assert (again.status, again.attempt) == ("succeeded", 2)
-    assert len(model.heard) == calls
+    assert len(model.prompts) == calls
     assert len(texts_of(again)) == 2
     assert texts_of(again)[0] == "1: I look."
     assert [result.get("error", result) for result in steps.results(again)] == [
@@ -99,7 +99,7 @@ def test_a_model_is_not_asked_again_for_what_is_committed(
         ),
         {"paid": 58},
     ]
-    roles = [role for role, _ in model.heard[-1]]
+    roles = [role for role, _ in model.prompts[-1]]
     assert roles == ["user", "assistant", "tool", "tool", "tool"]
     assert model.calls == ['{"order":"7"}', "{}", "{}"]
 
@@ -121,7 +121,7 @@ def test_interrupted_model_output_is_kept_and_the_model_called_again(
     assert again.status == "succeeded"
     assert texts_of(again) == ["1: Let me ", "2: It was 58."]
     assert steps.event_types(again).count("TEXT_MESSAGE_END") == 2
-    assert model.heard[1] == [("user", "How much?"), ("assistant", "1: Let me ")]
+    assert model.prompts[1] == [("user", "How much?"), ("assistant", "1: Let me ")]
 
 
 def test_a_pause_is_reached_again_and_gone_on_from(world, alice, bob, as_agent, monkeypatch, later):
@@ -149,7 +149,7 @@ def test_retried_run_continues_after_the_stored_model_output(world, alice, as_ag
 
     class Failing(Moody):
         async def answer(self, **options):
-            if len(self.heard) == 1 and not self.has_failed:
+            if len(self.prompts) == 1 and not self.has_failed:
                 self.has_failed = True
                 raise Away
             async for part in super().answer(**options):
@@ -164,4 +164,4 @@ def test_retried_run_continues_after_the_stored_model_output(world, alice, as_ag
 
     assert again.status == "succeeded"
     assert tool_effects == ["7"]
-    assert len(model.heard) == 2
+    assert len(model.prompts) == 2

@@ -53,7 +53,7 @@ class MemoryJournal:
         return CallPermit(f"key-{tool_call_id}", self.results.get(tool_call_id))
 
     async def undo_begin(self, tool_call_id: str) -> None:
-        self.begun = [one for one in self.begun if one[0] != tool_call_id]
+        self.begun = [call for call in self.begun if call[0] != tool_call_id]
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         if self.dies_at_settle:
@@ -71,19 +71,19 @@ class MemoryRun:
     checkpoint: Any = None
     saved: Any = None
     memory: Any = None
-    kept: Any = None  #: for the next run of the thread
+    saved_memory: Any = None  #: for the next run of the thread
     committed_events: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
     thread_key: str = "thread-key"
-    told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
+    out_of_band: list[BaseEvent] = field(default_factory=list)  #: by tools at work
 
     def emit_out_of_band(self, events: Iterable[BaseEvent]) -> None:
-        self.told += events
+        self.out_of_band += events
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved = json.loads(json.dumps(value))
 
     def save_memory(self, value: Any) -> None:
-        self.kept = json.loads(json.dumps(value))
+        self.saved_memory = json.loads(json.dumps(value))
 
 
 @dataclass
@@ -162,7 +162,7 @@ class Stage:
         assert isinstance(self.events[-1], agui.RunFinishedEvent | agui.RunErrorEvent)
         assert sequence.closing_events() == []
         if isinstance(self.events[-1], agui.RunFinishedEvent):
-            self.journal.undecided |= {one.tool_call_id for one in self.interrupts}
+            self.journal.undecided |= {interrupt.tool_call_id for interrupt in self.interrupts}
 
     def _input(self) -> RunAgentInput:
         return RunAgentInput(

@@ -20,9 +20,9 @@ seen: list[Any] = []
 async def silent(request: ModelRequest[Any], ctx: ActionRunContext) -> ModelResponse:
     """Answer without streaming: a text and two calls, then what came of them."""
     last = request.messages[-1]
-    heard = [str(part.tool_response.output) for part in last.content if part.tool_response]
-    if heard:
-        parts = [Part(text=f"Heard {', '.join(heard)}.")]
+    results = [str(part.tool_response.output) for part in last.content if part.tool_response]
+    if results:
+        parts = [Part(text=f"Heard {', '.join(results)}.")]
     else:
         calls = [
             Part.from_tool_request(name="run_shell", input=command, ref=f"c-{command}")

@@ -31,7 +31,7 @@ class ScriptedModel(BaseChatModel):
     """Gives its answers one after the other, by how many the conversation has; then repeats."""
 
     answers: list[AIMessage]
-    heard: list[str] = []  #: what it was given last
+    prompts: list[str] = []  #: what it was given last
 
     @property
     def _llm_type(self) -> str:
@@ -41,15 +41,15 @@ class ScriptedModel(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *_more: Any, **_options: Any) -> ChatResult:
-        self.heard[:] = [one.text for one in messages]
-        given = sum(isinstance(one, AIMessage) for one in messages)
-        answer = self.answers[given % len(self.answers)].model_copy()
+        self.prompts[:] = [message.text for message in messages]
+        answer_count = sum(isinstance(message, AIMessage) for message in messages)
+        answer = self.answers[answer_count % len(self.answers)].model_copy()
         return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 def model(*answers: AIMessage | str) -> ScriptedModel:
     return ScriptedModel(
-        answers=[AIMessage(one) if isinstance(one, str) else one for one in answers]
+        answers=[AIMessage(answer) if isinstance(answer, str) else answer for answer in answers]
     )
 
 
@@ -130,4 +130,4 @@ def in_parallel() -> Any:
 
 def interrupts_of(run: Any) -> list[Any]:
     """What each open interrupt of the run asks, as it was sent."""
-    return [json.loads(one.body) for one in open_interrupts(run)]
+    return [json.loads(interrupt.body) for interrupt in open_interrupts(run)]

@@ -39,11 +39,11 @@ class RemoteEndpoint:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                found = outer.capabilities
-                self.send_response(200 if found else 404)
+                document = outer.capabilities
+                self.send_response(200 if document else 404)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()
-                self.wfile.write(json.dumps(found).encode())
+                self.wfile.write(json.dumps(document).encode())
 
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])

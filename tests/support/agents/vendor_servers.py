@@ -71,8 +71,8 @@ def langgraph_asks(
         }
         events += call(call_id=call_id)
         events.append(on_interrupt(value, name))
-        told = {key: value[key] for key in ("reason", "message", "toolCallId", "responseSchema")}
-        interrupts.append({"id": name, **told, "metadata": {"langgraph": {"raw": value}}})
+        fields = {key: value[key] for key in ("reason", "message", "toolCallId", "responseSchema")}
+        interrupts.append({"id": name, **fields, "metadata": {"langgraph": {"raw": value}}})
     if outcome:
         return [*events, finished(outcome={"type": "interrupt", "interrupts": interrupts})]
     return [*events, finished()]
@@ -82,10 +82,10 @@ def canonical_asks(*calls: str, schema: dict[str, Any] | None = None) -> list[An
     """The bridges of Pydantic AI, Microsoft's framework and Google's: canonical outcomes."""
     about: dict[str, Any] = {"reason": "tool_call", "message": "Approve?"}
     about |= {"responseSchema": schema} if schema else {}
-    interrupts = [{"id": f"int-{one}", "toolCallId": one, **about} for one in calls]
+    interrupts = [{"id": f"int-{call_id}", "toolCallId": call_id, **about} for call_id in calls]
     return [
         started(),
-        *(event for one in calls for event in call(call_id=one)),
+        *(event for call_id in calls for event in call(call_id=call_id)),
         finished(outcome={"type": "interrupt", "interrupts": interrupts}),
     ]
 
@@ -147,7 +147,7 @@ def remote(server: Server, url: str = URL, **more: Any) -> RemoteAgent:
     )
 
 
-async def asked(*runs: Any, **more: Any) -> tuple[Stage, Server]:
+async def interrupted_stage(*runs: Any, **more: Any) -> tuple[Stage, Server]:
     """A thread whose first run was the first of these."""
     server = Server(*runs, **more)
     stage = Stage(remote(server))

@@ -23,5 +23,5 @@ def audited(prefix: str) -> list[tuple[str, dict[str, Any]]]:
     """The entries whose action begins like this, with their details, in order."""
     from inbox.models import AuditEntry
 
-    found = AuditEntry.objects.filter(action__startswith=prefix).order_by("pk")
-    return [(entry.action, entry.content["detail"]) for entry in found]
+    entries = AuditEntry.objects.filter(action__startswith=prefix).order_by("pk")
+    return [(entry.action, entry.content["detail"]) for entry in entries]

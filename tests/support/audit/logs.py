@@ -58,12 +58,12 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     return runs
 
 
-def verify(kept: Auditor) -> dict[str, Any]:
+def verify(auditor: Auditor) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
     from inbox.transparency_log.verification import verify_all
     from tools.audit_verifier import Key
 
-    return verify_all(Key(kept.key), kept.notes)
+    return verify_all(Key(auditor.key), auditor.notes)
 
 
 def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) -> list[Any]:

@@ -53,9 +53,9 @@ def delete_and_renumber(dice: random.Random) -> None:
 
 
 def swap(dice: random.Random) -> None:
-    one, other = dice.sample(list(AuditEntry.objects.filter(leaf__isnull=False)), 2)
-    for row, taken in ((one, other), (other, one)):
-        _set(row, body=taken.body, hash=taken.hash)
+    first, other = dice.sample(list(AuditEntry.objects.filter(leaf__isnull=False)), 2)
+    for row, source in ((first, other), (other, first)):
+        _set(row, body=source.body, hash=source.hash)
 
 
 def duplicate(dice: random.Random) -> None:
@@ -100,16 +100,16 @@ def column_only(dice: random.Random) -> None:
         "thread": None if row.thread_id else F("team_id"),
     }
     name = dice.choice(
-        [one for one in changes if one not in ("run", "thread") or changes[one] is None]
+        [name for name in changes if name not in ("run", "thread") or changes[name] is None]
     )
     _set(row, **{name: changes[name]})
 
 
 def edit_a_payload(dice: random.Random) -> None:
     payload = dice.choice(list(AuditPayload.objects.all()))
-    said = json.loads(payload.text)
-    said["actor"] = f"{said['actor']}{dice.randrange(10)}"
-    text = canonical_json(said)
+    content = json.loads(payload.text)
+    content["actor"] = f"{content['actor']}{dice.randrange(10)}"
+    text = canonical_json(content)
     if dice.random() < 0.3:
         AuditPayload.objects.filter(pk=payload.pk).update(salt=dice.randbytes(32).hex())
     else:
@@ -140,8 +140,8 @@ def chain_again_after_a_deletion(dice: random.Random) -> None:
 def chain_again_after_an_insertion(dice: random.Random) -> None:
     row = _any(dice)
     later = AuditEntry.objects.filter(chain=row.chain, seq__gte=row.seq)
-    for one in later.order_by("-seq"):
-        _set(one, seq=one.seq + 1)
+    for entry in later.order_by("-seq"):
+        _set(entry, seq=entry.seq + 1)
     position = _make_room(row.leaf.position)
     payload = AuditPayload.objects.filter(entry=row).first()
     row.pk, row.body = None, _said(row, action="interrupt.cancelled")
@@ -195,27 +195,27 @@ def _said(row: Any, **changes: Any) -> str:
 
 
 def _edited(dice: random.Random, row: Any) -> str:
-    said = json.loads(row.body)
+    body = json.loads(row.body)
     what = dice.choice(["action", "actor", "at", "state"])
     if what == "actor":
-        said["actor"] = {**said["actor"], "id": f"{said['actor']['id']}{dice.randrange(10)}"}
+        body["actor"] = {**body["actor"], "id": f"{body['actor']['id']}{dice.randrange(10)}"}
     elif what == "at":
-        said["at"] = "2020" + said["at"][4:]
+        body["at"] = "2020" + body["at"][4:]
     elif what == "state":
-        said["state"] = ["open", f"expired{dice.randrange(10)}"]
+        body["state"] = ["open", f"expired{dice.randrange(10)}"]
     else:
-        said["action"] = f"interrupt.{dice.choice(['approved', 'denied', 'forged'])}"
-    return canonical_json(said)
+        body["action"] = f"interrupt.{dice.choice(['approved', 'denied', 'forged'])}"
+    return canonical_json(body)
 
 
 def _columns(body: str) -> dict[str, Any]:
     from datetime import datetime
 
-    said = json.loads(body)
+    content = json.loads(body)
     return {
-        "action": said["action"],
-        "actor_id": said["actor"]["id"],
-        "at": datetime.fromisoformat(said["at"]),
+        "action": content["action"],
+        "actor_id": content["actor"]["id"],
+        "at": datetime.fromisoformat(content["at"]),
     }
 
 

@@ -62,7 +62,9 @@ def find_faults(page: Page) -> list[Any]:
             # The second theme differs in its colours only.
             only = TAGS if theme == "light" else COLOUR_RULES
             kind = "tag" if theme == "light" else "rule"
-            faults += [(width, theme, *one) for one in find_violations(page, kind, only)]
+            faults += [
+                (width, theme, *violation) for violation in find_violations(page, kind, only)
+            ]
         if (sideways := page.evaluate(_SIDEWAYS)) > 0:
             faults.append((width, "scrolls sideways by", sideways))
     return faults

@@ -86,9 +86,9 @@ class Site:
     def password(self, username: str) -> str:
         return str(self._passwords[username])
 
-    def open(self, page: Page, asked: Any) -> None:
+    def open(self, page: Page, interrupt: Any) -> None:
         """Open the page of an interrupt and wait until it hears of news."""
-        page.goto(f"{self.url}/interrupts/{asked['id']}/")
+        page.goto(f"{self.url}/interrupts/{interrupt['id']}/")
         self.wait_until_live(page)
 
     def wait_until_live(self, page: Page) -> None:
@@ -100,7 +100,7 @@ class Site:
 
     def ask(self, scenario: str) -> dict[str, Any]:
         """Start a run of the rehearsal and wait for the first interrupt that it ends with."""
-        return self._asked_by(self.start(f"rehearse:{scenario}"))[0]
+        return self._interrupts_of(self.start(f"rehearse:{scenario}"))[0]
 
     def play(self, *asks: dict[str, Any], **more: str) -> list[dict[str, Any]]:
         """Let a staged agent ask, and wait for its interrupts; only where agents are staged."""
@@ -108,22 +108,24 @@ class Site:
         message = more.pop("message", "Please take care of this.")
         agent = more.pop("agent", "billing")
         props = {"says": says, "asks": list(asks)}
-        return self._asked_by(self.start(message, agent=agent, forwarded_props=props), len(asks))
+        return self._interrupts_of(
+            self.start(message, agent=agent, forwarded_props=props), len(asks)
+        )
 
-    def decide(self, asked: Any, payload: Any = None, *, status: str = "resolved") -> None:
+    def decide(self, interrupt: Any, payload: Any = None, *, status: str = "resolved") -> None:
         """Answer as a program does."""
-        seen = self.call(f"/api/interrupts/{asked['id']}")
+        seen = self.call(f"/api/interrupts/{interrupt['id']}")
         body = {"status": status, "payload": payload, "view_digest": seen["view_digest"]}
-        self.call(f"/api/interrupts/{asked['id']}/decide", body)
+        self.call(f"/api/interrupts/{interrupt['id']}/decide", body)
 
-    def asked_after(self, asked: Any) -> dict[str, Any]:
+    def next_interrupt(self, interrupt: Any) -> dict[str, Any]:
         """Wait for what the run that goes on with this answer asks."""
 
         def resumed() -> Any:
             runs = self.call("/api/runs")["results"]
-            return next((run for run in runs if run["resumes"] == asked["run"]), None)
+            return next((run for run in runs if run["resumes"] == interrupt["run"]), None)
 
-        return self._asked_by(wait_for(resumed))[0]
+        return self._interrupts_of(wait_for(resumed))[0]
 
     def call_everything_off(self) -> None:
         """Leave nothing pending, also not of what the demo is about to ask."""
@@ -134,25 +136,25 @@ class Site:
 
         wait_for(is_idle)
         while rows := self.call("/api/interrupts")["results"]:
-            for asked in rows:
-                self.decide(asked, status="cancelled")
+            for interrupt in rows:
+                self.decide(interrupt, status="cancelled")
             wait_for(is_idle)
 
     def call(self, path: str, body: Any = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         with urlopen(Request(self.url + path, data=data, headers=headers)) as response:
-            found: dict[str, Any] = json.load(response)
-            return found
+            content: dict[str, Any] = json.load(response)
+            return content
 
-    def _asked_by(self, run: Any, number: int = 1) -> list[dict[str, Any]]:
+    def _interrupts_of(self, run: Any, number: int = 1) -> list[dict[str, Any]]:
         def look() -> list[dict[str, Any]] | None:
             rows = self.call("/api/interrupts?sort=new")["results"]
-            found = [row for row in rows if row["run"] == run["id"]]
-            return found if len(found) >= number else None
+            run_rows = [row for row in rows if row["run"] == run["id"]]
+            return run_rows if len(run_rows) >= number else None
 
-        found: list[dict[str, Any]] = wait_for(look)
-        return sorted(found, key=lambda row: str(row["id"]))
+        interrupts: list[dict[str, Any]] = wait_for(look)
+        return sorted(interrupts, key=lambda row: str(row["id"]))
 
     def state_of(self, username: str) -> Any:
         """The cookies of somebody who has signed in: once, because that is slow on purpose."""
@@ -167,11 +169,11 @@ class Site:
         return self._signed_in[username]
 
     def _watch(self, page: Page, failures: list[str]) -> None:
-        def hear(said: Any) -> None:
-            if said.type in ("error", "warning") and not said.text.startswith(
+        def hear(message: Any) -> None:
+            if message.type in ("error", "warning") and not message.text.startswith(
                 (_REFUSAL, _SIGNED_OUT)
             ):
-                failures.append(said.text)
+                failures.append(message.text)
 
         def leaves(request: Any) -> None:
             if not request.url.startswith((self.url, "data:", *self.elsewhere)):
@@ -246,8 +248,8 @@ def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
     """Look until there is something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := look():
-            return found
+        if result := look():
+            return result
         time.sleep(0.02)
     raise AssertionError("it did not happen in time")
 

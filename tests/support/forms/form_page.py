@@ -76,8 +76,8 @@ class Page(HTMLParser):
             self._open = None
 
     def control(self, name):
-        (found,) = [control for control in self.controls if control.name == name]
-        return found
+        (control,) = [control for control in self.controls if control.name == name]
+        return control
 
     def control_type(self, name):
         """Of the first control of this name: radio buttons share one."""
@@ -93,7 +93,7 @@ class Page(HTMLParser):
     def choose(self, name, value):
         radios = [control for control in self.controls if control.name == name]
         if radios[0].tag == "select":
-            assert value in [known for known, _ in radios[0].options]
+            assert value in [option for option, _ in radios[0].options]
             radios[0].value = value
             return self
         assert value in [radio.attributes["value"] for radio in radios]

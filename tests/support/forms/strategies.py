@@ -103,7 +103,7 @@ def _grown(inner):
 
 _PARTS = st.recursive(_LEAVES, _grown, max_leaves=6)
 SCHEMAS = st.builds(
-    lambda part, one, other: {**part, "$defs": {"a": one, "b": other}}, _PARTS, _PARTS, _PARTS
+    lambda part, first, other: {**part, "$defs": {"a": first, "b": other}}, _PARTS, _PARTS, _PARTS
 )
 
 
@@ -137,10 +137,10 @@ def _offered(schema, definitions):
 
 @st.composite
 def _members(draw, schema, definitions, depth):
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     members = {
         key: draw(fitting(part, definitions, depth + 1))
-        for key, part in known.items()
+        for key, part in properties.items()
         if draw(st.integers(0, 3))
     }
     more = schema.get("additionalProperties", {})
@@ -160,7 +160,7 @@ _SCALARS = {
 
 
 @st.composite
-def asked(draw):
+def schema_and_value(draw):
     """A schema, and a value for it."""
     schema = draw(SCHEMAS)
     return schema, draw(fitting(schema, schema["$defs"]))

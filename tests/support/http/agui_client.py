@@ -23,18 +23,18 @@ def run_input(text: str = "", **fields: Any) -> dict[str, Any]:
     }
 
 
-def resume(asked: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
-    """An input that answers the interrupts of `asked`, the events of an interrupted run."""
+def resume(events: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+    """An input that answers the interrupts that `events`, those of an interrupted run, end with."""
     entries = [
         {"interruptId": item["id"], "status": "resolved", "payload": {"approved": True}}
-        for item in interrupts(asked)
+        for item in interrupts(events)
     ]
-    return run_input(threadId=asked[0]["threadId"], **{"resume": entries, **fields})
+    return run_input(threadId=events[0]["threadId"], **{"resume": entries, **fields})
 
 
 def interrupts(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = events[-1]["outcome"]["interrupts"]
-    return found
+    interrupts_: list[dict[str, Any]] = events[-1]["outcome"]["interrupts"]
+    return interrupts_
 
 
 def types(events: list[dict[str, Any]]) -> list[str]:

@@ -66,23 +66,23 @@ class Provider:
                 request, {name: value[0] for name, value in parse_qs(parts.query).items()}
             )
 
-    def _authorize(self, request: BaseHTTPRequestHandler, asked: dict[str, str]) -> None:
-        assert (asked["client_id"], asked["response_type"]) == (CLIENT, "code")
-        assert asked["code_challenge_method"] == "S256"
+    def _authorize(self, request: BaseHTTPRequestHandler, query: dict[str, str]) -> None:
+        assert (query["client_id"], query["response_type"]) == (CLIENT, "code")
+        assert query["code_challenge_method"] == "S256"
         code = f"code-{len(self._challenges)}"
-        self._challenges[code] = asked["code_challenge"]
+        self._challenges[code] = query["code_challenge"]
         request.send_response(302)
-        back = urlencode({"code": code, "state": asked["state"]})
-        request.send_header("Location", f"{asked['redirect_uri']}?{back}")
+        back = urlencode({"code": code, "state": query["state"]})
+        request.send_header("Location", f"{query['redirect_uri']}?{back}")
         request.end_headers()
 
     def _token(self, request: BaseHTTPRequestHandler) -> None:
         body = request.rfile.read(int(request.headers["Content-Length"])).decode()
-        asked = {name: value[0] for name, value in parse_qs(body).items()}
-        proof = hashlib.sha256(asked["code_verifier"].encode()).digest()
+        form = {name: value[0] for name, value in parse_qs(body).items()}
+        proof = hashlib.sha256(form["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(proof).decode().rstrip("=")
-        secret = asked.get("client_secret")
-        if challenge != self._challenges.pop(asked["code"], None) or secret != SECRET:
+        secret = form.get("client_secret")
+        if challenge != self._challenges.pop(form["code"], None) or secret != SECRET:
             _answer(request, 400, {"error": "invalid_grant"})
             return
         now = int(time.time())

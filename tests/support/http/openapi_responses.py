@@ -60,9 +60,9 @@ def check_answer(method: str, path: str, status: int, content_type: str, text: s
 def gunzipped(answer: Any) -> str:
     """The text of an answer, however it was sent."""
     if answer.streaming:  # which can be read once only
-        whole: bytes = answer.getvalue()
-        answer.streaming_content = [whole]
-        return whole.decode()
+        body: bytes = answer.getvalue()
+        answer.streaming_content = [body]
+        return body.decode()
     is_compressed = answer.headers.get("Content-Encoding") == "gzip"
     content: bytes = gzip.decompress(answer.content) if is_compressed else answer.content
     return content.decode()
@@ -70,8 +70,8 @@ def gunzipped(answer: Any) -> str:
 
 @cache
 def _validator(text: str) -> Any:
-    whole = {**json.loads(text), "components": describe_api()["components"]}
-    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+    schema = {**json.loads(text), "components": describe_api()["components"]}
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
 
 
 @pytest.fixture(autouse=True)

@@ -72,7 +72,7 @@ class Receiver:
 
     @property
     def types(self) -> list[str]:
-        return [one.type for one in self.received]
+        return [message.type for message in self.received]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self

@@ -67,7 +67,7 @@ def ending(word, run_input, calls):
 def cut(text, at):
     """The text in pieces, as a model's deltas come."""
     bounds = [0, *sorted(place % (len(text) + 1) for place in at), len(text)]
-    return [text[one:two] for one, two in pairwise(bounds) if one < two]
+    return [text[start:two] for start, two in pairwise(bounds) if start < two]
 
 
 cuts = st.lists(st.integers(0, 40), max_size=3)
@@ -75,16 +75,18 @@ pauses = st.sampled_from([["pause"], []])
 
 
 @st.composite
-def said(draw, name):
+def message_events(draw, name):
     event = draw(st.sampled_from(["text", "text", "reasoning"]))
     pieces = [piece for piece in draw(st.lists(texts, max_size=3)) if piece]
     if event == "text":
         start = agui.TextMessageStartEvent(message_id=name, role="assistant")
-        deltas = [agui.TextMessageContentEvent(message_id=name, delta=one) for one in pieces]
+        deltas = [agui.TextMessageContentEvent(message_id=name, delta=piece) for piece in pieces]
         end = agui.TextMessageEndEvent(message_id=name)
     else:
         start = agui.ReasoningMessageStartEvent(message_id=name, role="reasoning")
-        deltas = [agui.ReasoningMessageContentEvent(message_id=name, delta=one) for one in pieces]
+        deltas = [
+            agui.ReasoningMessageContentEvent(message_id=name, delta=piece) for piece in pieces
+        ]
         end = agui.ReasoningMessageEndEvent(message_id=name)
     middle = draw(pauses)
     return [start, *deltas[:1], *middle, *deltas[1:], end]
@@ -133,17 +135,19 @@ def blocks(draw, name="0", depth=2):
     """Some blocks after each other, of which a step holds blocks itself."""
     script = []
     for number in range(draw(st.integers(0 if depth < 2 else 1, 3))):
-        one = f"{name}.{number}"
+        block_id = f"{name}.{number}"
         kinds = ["said", "said", "called", "called", "state", "custom", *(["step"] * depth)]
         kind = draw(st.sampled_from(kinds))
         if kind == "step":
-            inside = draw(blocks(one, depth - 1))
+            inside = draw(blocks(block_id, depth - 1))
             start, finish = agui.StepStartedEvent, agui.StepFinishedEvent
-            script += [start(step_name=one), *inside, finish(step_name=one)]
+            script += [start(step_name=block_id), *inside, finish(step_name=block_id)]
         elif kind == "custom":
             script.append(agui.CustomEvent(name="note", value=draw(values)))
         else:
-            script += draw({"said": said, "called": called, "state": changed_state}[kind](one))
+            script += draw(
+                {"said": message_events, "called": called, "state": changed_state}[kind](block_id)
+            )
         script += draw(pauses)
     return script
 

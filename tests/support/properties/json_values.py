@@ -47,19 +47,19 @@ wild_values = st.recursive(
 )
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """Whether two values are the same JSON: `1` is `1.0`, but neither is `true`."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other
-    if type(one) is not type(other):
+    if isinstance(first, bool) or isinstance(other, bool):
+        return first is other
+    if isinstance(first, int | float) and isinstance(other, int | float):
+        return first == other
+    if type(first) is not type(other):
         return False
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    return bool(one == other)
+    if isinstance(first, list):
+        return len(first) == len(other) and all(map(same, first, other))
+    if isinstance(first, dict):
+        return first.keys() == other.keys() and all(same(first[key], other[key]) for key in first)
+    return bool(first == other)
 
 
 def shuffled(value: Any) -> Any:

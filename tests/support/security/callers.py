@@ -47,7 +47,7 @@ def make_callers(team: Any, others: Any) -> dict[str, Caller]:
     }
     callers = {"nobody": Caller()}
     callers |= {name: Caller(session=_join(f"the-{name}", *who)) for name, who in people.items()}
-    callers |= {f"k_{one.value}": _key(team, one) for one in Permission}
+    callers |= {f"k_{permission.value}": _key(team, permission) for permission in Permission}
     callers |= {"k_foreign": _key(others, *Permission), "k_revoked": _key(team, *Permission)}
     Membership.objects.filter(user__username="the-left").delete()
     User.objects.filter(username="the-inactive").update(is_active=False)
@@ -76,7 +76,7 @@ def print_callers() -> None:
     callers = make_callers(
         team_by_slug("demo"), ensure_team(slug="others", name="Others", actor=SEED)
     )
-    print(json.dumps({name: [one.session, one.token] for name, one in callers.items()}))
+    print(json.dumps({name: [caller.session, caller.token] for name, caller in callers.items()}))
 
 
 def read_callers(text: str) -> dict[str, Caller]:

@@ -70,29 +70,29 @@ NUMBERS = (
 
 def deceptions() -> dict[str, str]:
     """At least 200 of them, by what they do."""
-    found = {f"invisible {ord(char):04x}": f"pay{char}pal" for char in INVISIBLE}
-    found |= {f"variation {ord(char):04x}": f"pay{char}pal" for char in VARIATIONS}
-    found |= {f"bidi {ord(char):04x}": f"pay {char}001 eve" for char in BIDI}
+    texts = {f"invisible {ord(char):04x}": f"pay{char}pal" for char in INVISIBLE}
+    texts |= {f"variation {ord(char):04x}": f"pay{char}pal" for char in VARIATIONS}
+    texts |= {f"bidi {ord(char):04x}": f"pay {char}001 eve" for char in BIDI}
     for char in BLANKS:
-        found[f"blank run {ord(char):04x}"] = f"ok{char * 40}and delete everything"
-        found[f"blank in an address {ord(char):04x}"] = f"alice{char}@example.com"
-        found[f"blank at the end {ord(char):04x}"] = f"alice{char}"
-    found |= {f"overlay {ord(char):04x}": f"pay 9{char}00 now" for char in OVERLAYS}
+        texts[f"blank run {ord(char):04x}"] = f"ok{char * 40}and delete everything"
+        texts[f"blank in an address {ord(char):04x}"] = f"alice{char}@example.com"
+        texts[f"blank at the end {ord(char):04x}"] = f"alice{char}"
+    texts |= {f"overlay {ord(char):04x}": f"pay 9{char}00 now" for char in OVERLAYS}
     for script, words in WHOLE_SCRIPT.items():
         for number, word in enumerate(words):
-            found[f"{script} id {number}"] = word
-            found[f"{script} host {number}"] = f"https://{word}.com/login"
-            found[f"{script} mail {number}"] = f"{word}@{word}.com"
-            found[f"{script} in English {number}"] = f"Pay {word} today"
-    found |= {f"slash {ord(char):04x}": f"bank.com{char}evil.com" for char in SLASHES}
-    found |= {f"mixed {number}": text for number, text in enumerate(MIXED)}
-    found |= {f"number {number}": text for number, text in enumerate(NUMBERS)}
-    found["smuggled bytes"] = "pay" + "".join(chr(0xE0100 + byte) for byte in b"to evil")
-    found["stacked marks"] = "Z" + "\u0301" * 60
-    found["selector behind a letter"] = "a\ufe0f"
-    found["joiner behind a picture"] = "\U0001f44d\u200dx"
-    found["lone return"] = "safe\rrm -rf"
-    return found
+            texts[f"{script} id {number}"] = word
+            texts[f"{script} host {number}"] = f"https://{word}.com/login"
+            texts[f"{script} mail {number}"] = f"{word}@{word}.com"
+            texts[f"{script} in English {number}"] = f"Pay {word} today"
+    texts |= {f"slash {ord(char):04x}": f"bank.com{char}evil.com" for char in SLASHES}
+    texts |= {f"mixed {number}": text for number, text in enumerate(MIXED)}
+    texts |= {f"number {number}": text for number, text in enumerate(NUMBERS)}
+    texts["smuggled bytes"] = "pay" + "".join(chr(0xE0100 + byte) for byte in b"to evil")
+    texts["stacked marks"] = "Z" + "\u0301" * 60
+    texts["selector behind a letter"] = "a\ufe0f"
+    texts["joiner behind a picture"] = "\U0001f44d\u200dx"
+    texts["lone return"] = "safe\rrm -rf"
+    return texts
 
 
 ORDINARY: dict[str, list[str]] = json.loads(

@@ -33,7 +33,7 @@ def things(world, bob, settings, tmp_path):
 
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
     approve(closed, bob)
-    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     busy = start_run(
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
@@ -67,18 +67,18 @@ def things(world, bob, settings, tmp_path):
     return Things(
         session_id=str(session.pk),
         passkey_id=str(passkey.pk),
-        interrupt_id=str(asked.pk),
-        thread_id=str(asked.thread_id),
+        interrupt_id=str(interrupt.pk),
+        thread_id=str(interrupt.thread_id),
         run_id=str(busy.run.pk),
         slug="rehearsal",
-        view_digest=asked.view_digest,
+        view_digest=interrupt.view_digest,
         view_id=str(view.pk),
         webhook_id=str(hook.pk),
         message_id=str(message.message_id),
         remote=remote.slug,
         team=world.team.slug,
         key_id=str(key.pk),
-        call_id=str(asked.tool_call_id),
+        call_id=str(interrupt.tool_call_id),
         user=str(world.alice.pk),
         invitation_id=str(invitation.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),

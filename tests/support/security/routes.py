@@ -389,8 +389,8 @@ class Family:
         return pattern == self.prefix or pattern.startswith(f"{self.prefix}/")
 
     def routes(self) -> list[Route]:
-        found = sorted(pattern for pattern in _site_patterns() if self.has(pattern))
-        return [Route(self.method, pattern, self.statuses) for pattern in found]
+        patterns = sorted(pattern for pattern in _site_patterns() if self.has(pattern))
+        return [Route(self.method, pattern, self.statuses) for pattern in patterns]
 
 
 SITE = _parse(_SITE)
@@ -402,7 +402,11 @@ GUARDED_IN_TEAMS = [route for route in SITE if route.statuses["stranger"] == 404
 
 def site_patterns() -> set[str]:
     """The addresses that have lines of their own to have."""
-    return {one for one in _site_patterns() if not any(family.has(one) for family in FAMILIES)}
+    return {
+        pattern
+        for pattern in _site_patterns()
+        if not any(family.has(pattern) for family in FAMILIES)
+    }
 
 
 def _site_patterns() -> set[str]:

@@ -15,9 +15,9 @@ def path(row, what="change/"):
 def opened(client, address):
     """The form of a page."""
     page = client.get(address).content.decode()
-    found = re.search(r'<form[^>]* id="\w+_form".*?</form>', page, re.DOTALL)
-    assert found, page
-    form = Page(found.group())
+    match = re.search(r'<form[^>]* id="\w+_form".*?</form>', page, re.DOTALL)
+    assert match, page
+    form = Page(match.group())
     for control in form.controls:
         if control.type == "checkbox" and "value" not in control.attributes:
             control.attributes["value"] = control.value = "on"
@@ -26,10 +26,10 @@ def opened(client, address):
 
 def press_surely(client, address, button):
     """Press a button that asks whether one is sure, and say yes."""
-    asked = press(client, address, opened(client, address), button).content.decode()
-    found = re.search(r'<form[^>]* id="sure_form".*?</form>', asked, re.DOTALL)
-    assert found, asked
-    return press(client, address, Page(found.group()), "_sure")
+    text = press(client, address, opened(client, address), button).content.decode()
+    match = re.search(r'<form[^>]* id="sure_form".*?</form>', text, re.DOTALL)
+    assert match, text
+    return press(client, address, Page(match.group()), "_sure")
 
 
 def press(client, address, form, button="_save"):

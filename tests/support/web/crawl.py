@@ -18,9 +18,9 @@ class _Texts(HTMLParser):
         self._unread: list[str] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = dict(attributes)
+        values = dict(attributes)
         if not self._unread:
-            self.found += [given[name] or "" for name in _SPOKEN if given.get(name)]
+            self.found += [values[name] or "" for name in _SPOKEN if values.get(name)]
         if tag in _UNREAD:
             self._unread.append(tag)
 

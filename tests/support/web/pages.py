@@ -72,15 +72,15 @@ class Reader:
 
 def decision_form(page: str) -> Page:
     """The form that decides, out of a page."""
-    found = re.search(r'<form[^>]* id="decision".*?</form>', page, re.DOTALL)
-    assert found, "there is no form to decide with"
-    return Page(found.group())
+    match = re.search(r'<form[^>]* id="decision".*?</form>', page, re.DOTALL)
+    assert match, "there is no form to decide with"
+    return Page(match.group())
 
 
 def input_value(page: str, name: str) -> str:
-    found = re.search(rf'<input[^>]* name="{name}"[^>]* value="([^"]*)"', page)
-    assert found, f"there is no input {name}"
-    return html.unescape(found.group(1))
+    match = re.search(rf'<input[^>]* name="{name}"[^>]* value="([^"]*)"', page)
+    assert match, f"there is no input {name}"
+    return html.unescape(match.group(1))
 
 
 def words(response: Any) -> str:

@@ -124,7 +124,7 @@ REVIEW = {
 
 def canonical(*interrupts: dict[str, Any]) -> list[dict[str, Any]]:
     """A run of AG-UI 1.0 that ends with these interrupts, after the calls that they are about."""
-    about = [one["toolCallId"] for one in interrupts if "toolCallId" in one]
+    about = [interrupt["toolCallId"] for interrupt in interrupts if "toolCallId" in interrupt]
     calls = [event for name in about for event in call("sendEmail", name, EMAIL)]
     return [
         started(),
@@ -146,7 +146,10 @@ def langgraph(value: dict[str, Any]) -> list[dict[str, Any]]:
 def review() -> list[dict[str, Any]]:
     """A graph that pauses once for all the calls of one message."""
     actions = REVIEW["action_requests"]
-    calls = [call(one["name"], f"tc-{number}", one["args"]) for number, one in enumerate(actions)]
+    calls = [
+        call(action["name"], f"tc-{number}", action["args"])
+        for number, action in enumerate(actions)
+    ]
     events = [event for events in calls for event in events]
     return [started(), *events, on_interrupt(REVIEW, REVIEW_ID), finished()]
 

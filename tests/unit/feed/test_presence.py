@@ -1,4 +1,4 @@
-"""Open pages: what they are told, and who else is there."""
+"""Open pages: what they are sent, and who else is there."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -17,11 +17,11 @@ THIS, THAT = str(uuid4()), str(uuid4())
 
 
 class Room:
-    """Opens pages in this process and remembers what they were told."""
+    """Opens pages in this process and remembers what they were sent."""
 
     def __init__(self, stack):
         self._stack = stack
-        self.told = {}
+        self.sent = {}
         self._readers = []
 
     async def enter(self, number, at=None, *, reads=(OURS,), decides=(OURS,), name=""):
@@ -33,14 +33,14 @@ class Room:
         await context.__aenter__()
         page.leave = lambda: context.__aexit__(None, None, None)
         self._stack.push_async_callback(self._leave, page)
-        self.told[page] = []
+        self.sent[page] = []
         self._readers.append(asyncio.create_task(self._read(page)))
         return page
 
     async def _read(self, page):
         while (messages := await page.messages()) is not None:
-            self.told[page] += messages
-        self.told[page].append("over")
+            self.sent[page] += messages
+        self.sent[page].append("over")
 
     async def _leave(self, page):
         await page.leave()
@@ -56,7 +56,7 @@ class Room:
     def last(self, page):
         pictures = [
             message
-            for message in self.told[page]
+            for message in self.sent[page]
             if message != "over" and message["type"] == "presence"
         ]
         return pictures[-1] if pictures else {"here": None, "online": None}
@@ -180,7 +180,7 @@ async def test_nothing_is_said_while_nothing_changes(room, monkeypatch):
     bob = await room.enter(1, THIS)
     await room.enter(2, THIS)
     await room.until(lambda: room.viewers(bob) == ["Person 2"])
-    before = len(room.told[bob])
+    before = len(room.sent[bob])
     times = set()
 
     def has_announced_again():
@@ -189,12 +189,12 @@ async def test_nothing_is_said_while_nothing_changes(room, monkeypatch):
 
     await room.until(has_announced_again)
 
-    assert len(room.told[bob]) == before
+    assert len(room.sent[bob]) == before
 
 
 async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeypatch):
     bob = await room.enter(1, THIS)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
     person = {"page": "far away", "user": 9, "name": "Far", "reads": [OURS], "decides": [OURS]}
     message = {"type": "presence.here", "people": [{**person, "interrupt": THIS}]}
     await wakeups.channel_layer().group_send(wakeups.PRESENCE_GROUP, message)
@@ -218,59 +218,59 @@ async def test_hello_is_said_when_everything_is_heard_and_not_before(room, monke
     monkeypatch.setattr(layer, "group_add", add_later)
     bob = await room.enter(1)
     await room.until(lambda: room.last(bob)["online"] == 1)
-    assert {"type": "hello"} not in room.told[bob]
+    assert {"type": "hello"} not in room.sent[bob]
 
     gate.set()
 
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
     await layer.group_send(
         wakeups.WAKEUP_GROUP, {"type": "wakeup.team", "team": OURS, "thread": "t"}
     )
-    await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
+    await room.until(lambda: {"type": "inbox", "thread": "t"} in room.sent[bob])
 
 
 async def test_a_page_that_comes_later_is_greeted_at_once(room):
     bob = await room.enter(1)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
 
     erin = await room.enter(2)
 
-    await room.until(lambda: {"type": "hello"} in room.told[erin])
-    assert room.told[bob].count({"type": "hello"}) == 1
+    await room.until(lambda: {"type": "hello"} in room.sent[erin])
+    assert room.sent[bob].count({"type": "hello"}) == 1
 
 
 async def test_after_a_time_of_deafness_every_page_is_told_to_look(room, monkeypatch):
     bob = await room.enter(1)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
 
     hubs.hub()._last_heartbeat_at -= hubs.MISSED_HEARTBEATS_SECONDS
     monkeypatch.setattr(hubs, "ANNOUNCE_SECONDS", 0.0)
 
-    await room.until(lambda: room.told[bob].count({"type": "hello"}) == 2)
+    await room.until(lambda: room.sent[bob].count({"type": "hello"}) == 2)
 
 
 async def test_a_team_is_told_of_its_own_threads_only(room):
     bob = await room.enter(1)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
 
     for team, thread in ((THEIRS, "theirs"), (OURS, "ours")):
         message = {"type": "wakeup.team", "team": team, "thread": thread}
         await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
-    await room.until(lambda: {"type": "inbox", "thread": "ours"} in room.told[bob])
-    assert {"type": "inbox", "thread": "theirs"} not in room.told[bob]
+    await room.until(lambda: {"type": "inbox", "thread": "ours"} in room.sent[bob])
+    assert {"type": "inbox", "thread": "theirs"} not in room.sent[bob]
 
 
 @pytest.mark.parametrize("left", [None, LiveAccess()], ids=["signed out", "left the team"])
 async def test_a_page_whose_reader_may_not_read_any_more_is_over(room, left):
     bob = await room.enter(1)
     erin = await room.enter(2)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
 
     standings[1] = left
 
-    await room.until(lambda: room.told[bob][-1] == "over")
-    assert "over" not in room.told[erin]
+    await room.until(lambda: room.sent[bob][-1] == "over")
+    assert "over" not in room.sent[erin]
 
 
 async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
@@ -281,7 +281,7 @@ async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     message = {"type": "wakeup.team", "team": THEIRS, "thread": "theirs"}
     await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
-    await room.until(lambda: {"type": "inbox", "thread": "theirs"} in room.told[bob])
+    await room.until(lambda: {"type": "inbox", "thread": "theirs"} in room.sent[bob])
 
 
 async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch):
@@ -296,7 +296,7 @@ async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch)
 
     await room.until(lambda: len(calls) > 2)
 
-    assert "over" not in room.told[bob]
+    assert "over" not in room.sent[bob]
 
 
 async def test_a_machine_listens_and_is_not_there(room):
@@ -329,15 +329,15 @@ async def test_many_changes_at_once_are_one_poke_a_thread():
 
 async def test_only_the_team_is_told_who_decided(room):
     bob = await room.enter(1)
-    await room.until(lambda: {"type": "hello"} in room.told[bob])
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
 
     for team, who in ((THEIRS, "Eve"), (OURS, "Ann")):
         decided = {"interrupts": [THIS], "by": who}
         message = {"type": "wakeup.team", "team": team, "thread": "t", "decided": decided}
         await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
-    await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
-    messages = [message for message in room.told[bob] if message["type"] == "decided"]
+    await room.until(lambda: {"type": "inbox", "thread": "t"} in room.sent[bob])
+    messages = [message for message in room.sent[bob] if message["type"] == "decided"]
     assert messages == [{"type": "decided", "interrupts": [THIS], "by": "Ann"}]
 
 

@@ -13,7 +13,7 @@ from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from tests.support.forms.form_page import open_page
-from tests.support.forms.strategies import SCHEMAS, TEXTS, asked
+from tests.support.forms.strategies import SCHEMAS, TEXTS, schema_and_value
 from tests.support.properties.json_values import generated
 
 NASTY = [
@@ -37,7 +37,7 @@ def is_fixed(form):
 
 
 @generated(400)
-@given(asked())
+@given(schema_and_value())
 def test_untouched_is_sent_exactly_as_the_agent_wrote_it(pair):
     schema, value = pair
     assume(accepted(schema))
@@ -61,7 +61,7 @@ def test_an_unanswered_form_invents_nothing(schema):
 
 
 @generated(200)
-@given(asked(), st.booleans(), st.lists(st.integers(0, 99), max_size=5))
+@given(schema_and_value(), st.booleans(), st.lists(st.integers(0, 99), max_size=5))
 def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, presses):
     schema, value = pair[0], pair[1] if is_there else ABSENT
     assume(accepted(schema))
@@ -81,7 +81,7 @@ def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, press
 
 
 @generated(150)
-@given(asked(), st.data())
+@given(schema_and_value(), st.data())
 def test_a_field_that_did_not_arrive_is_an_error(pair, data):
     schema, value = pair
     assume(accepted(schema))
@@ -97,7 +97,7 @@ def test_a_field_that_did_not_arrive_is_an_error(pair, data):
 
 
 @generated(200)
-@given(asked(), st.booleans(), st.data())
+@given(schema_and_value(), st.booleans(), st.data())
 def test_whatever_is_posted_is_read_or_refused(pair, is_there, data):
     schema, value = pair[0], pair[1] if is_there else ABSENT
     assume(accepted(schema))

@@ -22,14 +22,16 @@ class Scripted(BaseLlm):
 
 def _answer(contents):
     parts = [part for content in contents for part in content.parts or []]
-    asked = max(at for at, part in enumerate(parts) if part.text and not _is_own(part.text))
-    heard = [part.function_response.response for part in parts[asked:] if part.function_response]
-    if heard:
-        said = [str(one.get("result", one.get("error"))) for one in heard]
-        return [types.Part(text=desk.closing_words(said))]
+    start = max(at for at, part in enumerate(parts) if part.text and not _is_own(part.text))
+    responses = [
+        part.function_response.response for part in parts[start:] if part.function_response
+    ]
+    if responses:
+        results = [str(response.get("result", response.get("error"))) for response in responses]
+        return [types.Part(text=desk.closing_words(results))]
     return [
         types.Part(function_call=types.FunctionCall(id=key, name=name, args=args))
-        for key, name, args in desk.tool_calls_for(parts[asked].text)
+        for key, name, args in desk.tool_calls_for(parts[start].text)
     ]
 
 

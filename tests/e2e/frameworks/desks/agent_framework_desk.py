@@ -40,14 +40,16 @@ class Scripted(FunctionInvocationLayer, BaseChatClient):
 
 
 def _answer(messages):
-    asked = max(at for at, one in enumerate(messages) if one.role == "user" and one.text)
-    contents = [content for one in messages[asked:] for content in one.contents]
-    heard = [str(one.result) for one in contents if one.type == "function_result"]
-    if heard:
-        return [Content.from_text(desk.closing_words(heard))]
+    start = max(
+        at for at, message in enumerate(messages) if message.role == "user" and message.text
+    )
+    contents = [content for message in messages[start:] for content in message.contents]
+    results = [str(content.result) for content in contents if content.type == "function_result"]
+    if results:
+        return [Content.from_text(desk.closing_words(results))]
     return [
         Content.from_function_call(key, name, arguments=json.dumps(args))
-        for key, name, args in desk.tool_calls_for(messages[asked].text)
+        for key, name, args in desk.tool_calls_for(messages[start].text)
     ]
 
 
@@ -74,7 +76,7 @@ class Form(Executor):
 
     @response_handler
     async def answer(
-        self, asked: WhichQuarter, answer: dict, ctx: WorkflowContext[Never, str]
+        self, question: WhichQuarter, answer: dict, ctx: WorkflowContext[Never, str]
     ) -> None:
         await ctx.yield_output(desk.closing_words([desk.file_report(answer["quarter"])]))
 

@@ -21,7 +21,7 @@ EMAIL = {"to": "a@example.com"}
 QUESTION = {"question": "Which quarter?"}
 URGENT = {"order": "urgent", "amount": 1}
 #: By the last word of the user: the calls that the model asks for, as (id, tool, arguments).
-ASKED = {
+TOOL_CALLS = {
     "refund": [("tc-1", "issue_refund", REFUND)],
     "parallel": [("tc-a", "issue_refund", REFUND), ("tc-b", "send_email", EMAIL)],
     "form": [("tc-f", "ask_quarter", QUESTION)],
@@ -58,7 +58,7 @@ def expiry_of(order: str) -> str | None:
 
 def tool_calls_for(text: str) -> list[tuple[str, str, dict]]:
     """The calls that the model asks for when a user says this."""
-    return ASKED[text.rsplit(maxsplit=1)[-1]]
+    return TOOL_CALLS[text.rsplit(maxsplit=1)[-1]]
 
 
 def closing_words(results: list[str]) -> str:

@@ -40,11 +40,11 @@ class Scripted(BaseChatModel):
     async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
         text, calls = _answer(messages)
         for number, (key, name, args) in enumerate(calls):
-            whole = json.dumps(args)
+            full_args = json.dumps(args)
             for piece in (
                 {"name": name, "args": "", "id": key, "index": number},
-                {"name": None, "args": whole[:10], "id": None, "index": number},
-                {"name": None, "args": whole[10:], "id": None, "index": number},
+                {"name": None, "args": full_args[:10], "id": None, "index": number},
+                {"name": None, "args": full_args[10:], "id": None, "index": number},
             ):
                 yield ChatGenerationChunk(
                     message=AIMessageChunk(content="", tool_call_chunks=[piece])
@@ -54,11 +54,11 @@ class Scripted(BaseChatModel):
 
 
 def _answer(messages):
-    asked = max(at for at, one in enumerate(messages) if isinstance(one, HumanMessage))
-    heard = [one.content for one in messages[asked:] if isinstance(one, ToolMessage)]
-    if heard:
-        return desk.closing_words(heard), []
-    return "", desk.tool_calls_for(messages[asked].content)
+    start = max(at for at, message in enumerate(messages) if isinstance(message, HumanMessage))
+    results = [message.content for message in messages[start:] if isinstance(message, ToolMessage)]
+    if results:
+        return desk.closing_words(results), []
+    return "", desk.tool_calls_for(messages[start].content)
 
 
 def _approved(call_id, args, schema, question="Call it?"):

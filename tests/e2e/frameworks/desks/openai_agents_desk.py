@@ -25,7 +25,7 @@ class Scripted(Model):
 
     async def stream_response(self, system_instructions, items, *args, **kwargs):
         output = _answer(items)
-        is_quiet = any(str(one.get("content")).startswith("quietly") for one in items)
+        is_quiet = any(str(item.get("content")).startswith("quietly") for item in items)
         if isinstance(output[0], ResponseOutputMessage) and not is_quiet:
             for number, word in enumerate(output[0].content[0].text.split(" ")):
                 yield ResponseTextDeltaEvent(
@@ -53,11 +53,13 @@ class Scripted(Model):
 
 
 def _answer(items):
-    asked = max(at for at, one in enumerate(items) if one.get("role") == "user")
-    heard = [one["output"] for one in items[asked:] if one.get("type") == "function_call_output"]
-    if heard:
+    start = max(at for at, item in enumerate(items) if item.get("role") == "user")
+    results = [
+        item["output"] for item in items[start:] if item.get("type") == "function_call_output"
+    ]
+    if results:
         text = ResponseOutputText(
-            text=desk.closing_words(heard), type="output_text", annotations=[]
+            text=desk.closing_words(results), type="output_text", annotations=[]
         )
         return [
             ResponseOutputMessage(
@@ -68,7 +70,7 @@ def _answer(items):
         ResponseFunctionToolCall(
             id=key, call_id=key, name=name, arguments=json.dumps(args), type="function_call"
         )
-        for key, name, args in desk.tool_calls_for(items[asked]["content"])
+        for key, name, args in desk.tool_calls_for(items[start]["content"])
     ]
 
 

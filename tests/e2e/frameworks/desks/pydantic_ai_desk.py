@@ -13,16 +13,18 @@ from starlette.routing import Route
 
 async def script(messages, _info):
     """Ask for the calls of the script, then say what came of them; file what was answered."""
-    parts = [part for one in messages if isinstance(one, ModelRequest) for part in one.parts]
-    asked = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart))
-    heard = [part for part in parts[asked:] if isinstance(part, ToolReturnPart)]
-    if not heard:
-        calls = desk.tool_calls_for(parts[asked].content)
-    elif (answer := heard[-1].model_response_str()) in ("Q1", "Q2"):
+    parts = [
+        part for message in messages if isinstance(message, ModelRequest) for part in message.parts
+    ]
+    start = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart))
+    returns = [part for part in parts[start:] if isinstance(part, ToolReturnPart)]
+    if not returns:
+        calls = desk.tool_calls_for(parts[start].content)
+    elif (answer := returns[-1].model_response_str()) in ("Q1", "Q2"):
         calls = [("tc-r", "file_report", {"quarter": answer})]
     else:
         calls = []
-        for word in desk.closing_words([one.model_response_str() for one in heard]).split(" "):
+        for word in desk.closing_words([part.model_response_str() for part in returns]).split(" "):
             yield f"{word} "
     for number, (key, name, args) in enumerate(calls):
         yield {number: DeltaToolCall(name, json.dumps(args), tool_call_id=key)}

@@ -14,9 +14,9 @@ from tests.support.agents.vendor_servers import (
     ARGS,
     LANGGRAPH_IDS,
     Server,
-    asked,
     failure,
     finished,
+    interrupted_stage,
     remote,
     started,
 )
@@ -29,7 +29,7 @@ APPROVE = {"approved": True}
 
 @pytest.mark.parametrize("outcome", [False, True], ids=["legacy", "with outcome"])
 async def test_one_interrupt_of_langgraph_is_answered_by_its_id(outcome):
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         vendor_servers.langgraph_asks(outcome=outcome),
         [started(), *vendor_servers.done(), finished()],
     )
@@ -52,7 +52,7 @@ async def test_one_interrupt_of_langgraph_is_answered_by_its_id(outcome):
 
 @pytest.mark.parametrize("outcome", [False, True], ids=["legacy", "with outcome"])
 async def test_several_interrupts_of_langgraph_are_answered_by_one_map(outcome):
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         vendor_servers.langgraph_asks(2, outcome=outcome), [started(), finished()]
     )
 
@@ -68,7 +68,7 @@ async def test_several_interrupts_of_langgraph_are_answered_by_one_map(outcome):
 async def test_two_interrupts_of_a_langgraph_node_are_answered_by_their_id(outcome):
     ask = vendor_servers.langgraph_asks(outcome=outcome)
     again = [event for event in ask if "toolCallId" not in event]
-    stage, server = await asked(ask, again, [started(), finished()])
+    stage, server = await interrupted_stage(ask, again, [started(), finished()])
     (first,) = stage.interrupts
     await stage.answer(APPROVE)
     (second,) = stage.interrupts
@@ -83,7 +83,7 @@ async def test_two_interrupts_of_a_langgraph_node_are_answered_by_their_id(outco
 
 async def test_a_langgraph_interrupt_says_when_it_expires():
     value = {"message": "Go on?", "expiresAt": "2026-11-21T12:00:00Z"}
-    stage, _ = await asked(
+    stage, _ = await interrupted_stage(
         [started(), vendor_servers.on_interrupt(value, LANGGRAPH_IDS[0]), finished()]
     )
 
@@ -91,7 +91,7 @@ async def test_a_langgraph_interrupt_says_when_it_expires():
 
 
 async def test_a_langgraph_interrupt_without_an_id_is_answered_by_its_value():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), vendor_servers.on_interrupt("How old are you?"), finished()],
         [started(), finished()],
     )
@@ -104,7 +104,7 @@ async def test_a_langgraph_interrupt_without_an_id_is_answered_by_its_value():
 
 
 async def test_several_questions_that_nobody_named_cannot_be_answered():
-    stage, _ = await asked(
+    stage, _ = await interrupted_stage(
         [
             started(),
             vendor_servers.on_interrupt("One?"),
@@ -118,7 +118,7 @@ async def test_several_questions_that_nobody_named_cannot_be_answered():
 
 
 async def test_canonical_interrupts_are_answered_all_at_once():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         vendor_servers.canonical_asks("tc-1", "tc-2"),
         [started(), *vendor_servers.done(), finished()],
     )
@@ -138,7 +138,7 @@ async def test_canonical_interrupts_are_answered_all_at_once():
 
 async def test_draft_function_approval_becomes_a_call_and_runs_the_stored_one():
     payload = {"functionName": "issue_refund", "functionArguments": ARGS}
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         vendor_servers.draft_asks(payload, id="int-1"),
         [started(), *vendor_servers.done("int-1-call"), finished(outcome="success")],
     )
@@ -164,7 +164,7 @@ async def test_draft_function_approval_becomes_a_call_and_runs_the_stored_one():
 
 async def test_an_interrupt_of_the_draft_may_have_neither_an_id_nor_an_outcome():
     ask = {"reason": "input_required", "payload": {"question": "Which colour?"}}
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), finished(interrupt=ask)], [started(), finished(result={"ok": True})]
     )
     (interrupt,) = stage.interrupts
@@ -184,7 +184,7 @@ async def test_mastra_is_told_which_call_it_suspended():
         "resumeSchema": json.dumps(vendor_servers.SCHEMA),
         "runId": "their-run",
     }
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), *vendor_servers.call(), vendor_servers.on_interrupt(value), finished()],
         [started(), *vendor_servers.done(), finished()],
     )
@@ -202,7 +202,7 @@ async def test_mastra_is_told_which_call_it_suspended():
 
 async def test_what_is_asked_about_a_call_that_nobody_saw_is_no_approval_of_it():
     value = {"reason": "tool_call", "toolCallId": "never-seen", "message": "Go on?"}
-    stage, _ = await asked([started(), vendor_servers.on_interrupt(value), finished()])
+    stage, _ = await interrupted_stage([started(), vendor_servers.on_interrupt(value), finished()])
 
     assert stage.interrupts[0].reason == "confirmation"
     assert stage.interrupts[0].tool_call_id is None
@@ -236,7 +236,7 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
     assert stage.outcome == "success"
     assert len(server.requests) == 2
 
-    broken, server = await asked([started(), httpx.ReadError("cut")])
+    broken, server = await interrupted_stage([started(), httpx.ReadError("cut")])
     assert failure(broken) == ("AGENT_UNREACHABLE", "The agent's answer broke off.")
     assert len(server.requests) == 1
 
@@ -262,7 +262,7 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_an_answer_that_is_none_ends_the_run_with_an_error(run, why):
-    stage, _ = await asked(run)
+    stage, _ = await interrupted_stage(run)
 
     code, message = failure(stage)
     assert code == "AGENT_UNREACHABLE"
@@ -291,7 +291,7 @@ async def test_an_answer_that_is_no_stream_of_events_is_not_read(status, headers
 
 
 async def test_nothing_is_heard_after_the_end():
-    stage, _ = await asked(
+    stage, _ = await interrupted_stage(
         [started(), finished(), *vendor_servers.call(), finished(outcome="interrupt")]
     )
 
@@ -299,13 +299,17 @@ async def test_nothing_is_heard_after_the_end():
 
 
 async def test_events_that_nobody_knows_are_passed_over():
-    stage, _ = await asked([started(), {"type": "THINKING_START"}, {"no": "type"}, finished()])
+    stage, _ = await interrupted_stage(
+        [started(), {"type": "THINKING_START"}, {"no": "type"}, finished()]
+    )
 
     assert stage.outcome == "success"
 
 
 async def test_an_error_of_the_agent_is_passed_on():
-    stage, _ = await asked([started(), {"type": "RUN_ERROR", "message": "No money.", "code": "X"}])
+    stage, _ = await interrupted_stage(
+        [started(), {"type": "RUN_ERROR", "message": "No money.", "code": "X"}]
+    )
 
     assert failure(stage) == ("X", "No money.")
 
@@ -453,7 +457,7 @@ async def test_events_are_read_however_they_are_cut_and_ended(size, end):
 async def test_input_type_of_the_draft_becomes_a_schema(input_type, schema):
     payload = {"prompt": "Please provide your email address", "inputType": input_type}
     ask = {"id": "input-456", "payload": payload}
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), finished(outcome="interrupt", interrupt=ask)],
         [started(), finished(outcome="success")],
     )
@@ -467,7 +471,7 @@ async def test_input_type_of_the_draft_becomes_a_schema(input_type, schema):
 
 
 async def test_interrupt_of_the_draft_may_have_an_id_and_no_payload():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), finished(outcome="interrupt", interrupt={"id": "only-id"})],
         [started(), finished(outcome="success")],
     )

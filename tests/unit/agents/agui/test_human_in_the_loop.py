@@ -19,9 +19,9 @@ from tests.support.agents.langgraph_graphs import (
 )
 from tests.support.agents.vendor_servers import (
     LANGGRAPH_IDS,
-    asked,
     failure,
     finished,
+    interrupted_stage,
     started,
 )
 
@@ -80,7 +80,7 @@ async def test_middleware_takes_the_decisions_on_all_of_its_calls(outcome):
     calls = refund_of("A1", 10), refund_of("B2", 20), refund_of("C3", 30)
     agent = Reviewed(*calls, allowed=["approve", "edit", "reject"])
     results = [vendor_servers.call("refund", call["id"], call["args"]) for call in calls]
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         asks(agent.interrupt.value, *results, outcome=outcome), [started(), finished()]
     )
     about = [
@@ -115,7 +115,7 @@ async def test_interrupts_of_a_review_carry_its_expiry(outcome):
     value = {**request("approve", "reject"), "expiresAt": expiry}
     value["action_requests"].append({"name": "issue_refund", "args": SECOND})
 
-    stage, _ = await asked(asks(value, outcome=outcome), [started(), finished()])
+    stage, _ = await interrupted_stage(asks(value, outcome=outcome), [started(), finished()])
 
     assert [interrupt.expires_at for interrupt in stage.interrupts] == [expiry, expiry]
 
@@ -125,7 +125,7 @@ async def test_interrupts_of_a_review_carry_the_expiry_of_its_interrupt():
     events = asks(request("approve", "reject"), outcome=True)
     events[-1]["outcome"]["interrupts"][0]["expiresAt"] = expiry
 
-    stage, _ = await asked(events, [started(), finished()])
+    stage, _ = await interrupted_stage(events, [started(), finished()])
 
     assert [interrupt.expires_at for interrupt in stage.interrupts] == [expiry]
 
@@ -133,7 +133,9 @@ async def test_interrupts_of_a_review_carry_the_expiry_of_its_interrupt():
 async def test_middleware_takes_a_response_in_the_place_of_a_tool():
     agent = Reviewed(refund_of("A1", 10), allowed=["respond"])
     tool_call = vendor_servers.call("refund", "refund-A1", {"order": "A1", "amount": 10})
-    stage, server = await asked(asks(agent.interrupt.value, tool_call), [started(), finished()])
+    stage, server = await interrupted_stage(
+        asks(agent.interrupt.value, tool_call), [started(), finished()]
+    )
     (question,) = stage.interrupts
 
     await stage.answer("Done by hand.")
@@ -157,7 +159,7 @@ async def test_middleware_takes_a_response_in_the_place_of_a_tool():
     ],
 )
 async def test_schema_lets_only_allowed_decisions_pass(allowed, approved, others):
-    stage, _ = await asked(asks(request(*allowed), vendor_servers.call()))
+    stage, _ = await interrupted_stage(asks(request(*allowed), vendor_servers.call()))
 
     (question,) = stage.interrupts
 
@@ -198,7 +200,7 @@ async def test_schema_lets_only_allowed_decisions_pass(allowed, approved, others
     ],
 )
 async def test_answer_becomes_an_allowed_decision(allowed, answer, decision):
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         asks(request(*allowed), vendor_servers.call()), [started(), finished()]
     )
 
@@ -208,7 +210,7 @@ async def test_answer_becomes_an_allowed_decision(allowed, answer, decision):
 
 
 async def test_cancelled_request_is_a_rejection_that_says_so():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         asks(request("approve", "reject"), vendor_servers.call()), [started(), finished()]
     )
 
@@ -220,7 +222,7 @@ async def test_cancelled_request_is_a_rejection_that_says_so():
 
 
 async def test_agent_that_takes_approvals_only_is_not_called_when_nobody_decided():
-    stage, server = await asked(asks(request("approve"), vendor_servers.call()))
+    stage, server = await interrupted_stage(asks(request("approve"), vendor_servers.call()))
 
     await stage.answer(cancelled(stage.interrupts[0]))
 
@@ -231,7 +233,7 @@ async def test_agent_that_takes_approvals_only_is_not_called_when_nobody_decided
 async def test_review_without_an_id_is_answered_by_its_value():
     value = request("approve", "reject")
     value["action_requests"].append({"name": "issue_refund", "args": SECOND})
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         asks(
             value, vendor_servers.call(), vendor_servers.call(call_id="tc-2", args=SECOND), name=""
         ),
@@ -244,7 +246,7 @@ async def test_review_without_an_id_is_answered_by_its_value():
 
 
 async def test_call_that_no_event_told_of_is_proposed():
-    stage, _ = await asked(asks(request("approve")))
+    stage, _ = await interrupted_stage(asks(request("approve")))
 
     (question,) = stage.interrupts
 
@@ -259,7 +261,7 @@ async def test_calls_that_are_alike_are_told_apart_by_their_order():
     value["action_requests"] *= 2
     calls = vendor_servers.call(call_id="tc-1"), vendor_servers.call(call_id="tc-2")
 
-    stage, _ = await asked(asks(value, *calls))
+    stage, _ = await interrupted_stage(asks(value, *calls))
 
     assert [interrupt.tool_call_id for interrupt in stage.interrupts] == ["tc-1", "tc-2"]
 
@@ -274,7 +276,7 @@ async def test_calls_that_are_alike_are_told_apart_by_their_order():
     ],
 )
 async def test_value_that_only_looks_like_a_review_is_a_question(value):
-    stage, server = await asked(asks(value), [started(), finished()])
+    stage, server = await interrupted_stage(asks(value), [started(), finished()])
     (question,) = stage.interrupts
 
     await stage.answer("What?")

@@ -8,9 +8,9 @@ from tests.support.agents import vendor_servers
 from tests.support.agents.doubles import cancelled
 from tests.support.agents.vendor_servers import (
     ARGS,
-    asked,
     failure,
     finished,
+    interrupted_stage,
     started,
 )
 
@@ -57,7 +57,7 @@ def google_asks(*asks, outcome=True):
 @pytest.mark.parametrize("outcome", [False, True], ids=["by default", "with outcome"])
 async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for(outcome):
     asks = confirmation("tc-1"), confirmation("tc-2", hint="Is the customer right?")
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         google_asks(*asks, outcome=outcome), [started(), *vendor_servers.done(), finished()]
     )
     interrupts = [
@@ -80,7 +80,7 @@ async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for(out
 
 
 async def test_google_gets_all_confirmations_in_one_message():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         google_asks(confirmation("tc-1"), confirmation("tc-2")), [started(), finished()]
     )
 
@@ -92,7 +92,9 @@ async def test_google_gets_all_confirmations_in_one_message():
 
 
 async def test_an_approval_of_google_is_what_was_recorded_as_one():
-    stage, server = await asked(google_asks(confirmation("tc-1")), [started(), finished()])
+    stage, server = await interrupted_stage(
+        google_asks(confirmation("tc-1")), [started(), finished()]
+    )
 
     await stage.answer({"approved": False, "confirmed": True})
 
@@ -101,7 +103,7 @@ async def test_an_approval_of_google_is_what_was_recorded_as_one():
 
 async def test_what_a_tool_of_google_wants_to_be_told_becomes_a_form():
     arguments = {"quarter": "", "copies": 1, "urgent": False, "to": {"name": ""}}
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         google_asks(confirmation("tc-1", hint="Which quarter?", payload=arguments)),
         [started(), finished()],
     )
@@ -120,7 +122,7 @@ async def test_what_a_tool_of_google_wants_to_be_told_becomes_a_form():
 
 async def test_a_confirmation_of_a_call_that_nobody_saw_stays_a_call():
     calls, _ = confirmation("never-seen")
-    stage, _ = await asked(
+    stage, _ = await interrupted_stage(
         [started(), *vendor_servers.call(), *calls, *vendor_servers.done(), finished()]
     )
 
@@ -154,7 +156,7 @@ def microsoft_asks(*names, kind="function_approval_request"):
 
 
 async def test_an_approval_of_microsoft_has_one_way_to_change_arguments():
-    stage, server = await asked(microsoft_asks("tc-1"), [started(), finished()])
+    stage, server = await interrupted_stage(microsoft_asks("tc-1"), [started(), finished()])
     schema = stage.interrupts[0].response_schema
 
     await stage.answer({**APPROVE, "amount": 9999, "reason": "fine", "editedArgs": {"amount": 5}})
@@ -166,7 +168,7 @@ async def test_an_approval_of_microsoft_has_one_way_to_change_arguments():
 
 
 async def test_microsoft_denial_has_no_arguments_or_approval_alias():
-    stage, server = await asked(microsoft_asks("tc-1"), [started(), finished()])
+    stage, server = await interrupted_stage(microsoft_asks("tc-1"), [started(), finished()])
 
     await stage.answer({**DENY, "accepted": True, "editedArgs": {"amount": 5}})
 
@@ -174,7 +176,7 @@ async def test_microsoft_denial_has_no_arguments_or_approval_alias():
 
 
 async def test_microsoft_workflow_answer_omits_the_first_conversation():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         microsoft_asks("tc-1", kind="workflow_request_info"), [started(), finished()]
     )
 
@@ -186,7 +188,7 @@ async def test_microsoft_workflow_answer_omits_the_first_conversation():
 
 async def test_who_asks_again_what_was_answered_is_told_to_forget_it():
     *_, again = microsoft_asks("tc-2")
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         microsoft_asks("tc-1", "tc-2"), [started(), again], [started(), finished()]
     )
 
@@ -205,7 +207,7 @@ def leaves(*names):
 
 
 async def test_call_left_to_a_client_becomes_an_interrupt_with_a_result():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), *vendor_servers.call("ask_quarter"), leaves("tc-1")],
         [started(), *vendor_servers.call("file_report", "tc-2"), finished()],
     )
@@ -228,7 +230,7 @@ async def test_call_left_to_a_client_becomes_an_interrupt_with_a_result():
 
 
 async def test_a_question_that_was_called_off_has_a_result_that_says_so():
-    stage, server = await asked(
+    stage, server = await interrupted_stage(
         [started(), *vendor_servers.call(), leaves("tc-1")], [started(), finished()]
     )
 
@@ -238,10 +240,10 @@ async def test_a_question_that_was_called_off_has_a_result_that_says_so():
 
 
 async def test_calls_that_nobody_saw_are_not_asked_about():
-    stage, _ = await asked([started(), *vendor_servers.call(), leaves("tc-9")])
+    stage, _ = await interrupted_stage([started(), *vendor_servers.call(), leaves("tc-9")])
     assert stage.outcome == "success"
 
-    stage, _ = await asked([started(), *vendor_servers.call(), leaves({"tc-1": 1})])
+    stage, _ = await interrupted_stage([started(), *vendor_servers.call(), leaves({"tc-1": 1})])
     assert failure(stage)[0] == "AGENT_UNREACHABLE"
 
 
@@ -270,6 +272,8 @@ def test_calls_of_the_tools_that_a_client_brought_are_left_to_it():
 )
 async def test_nonsense_is_an_error_and_not_a_question(outcome):
     calls, _ = confirmation("tc-1")
-    stage, _ = await asked([started(), *calls, *vendor_servers.call(), finished(outcome=outcome)])
+    stage, _ = await interrupted_stage(
+        [started(), *calls, *vendor_servers.call(), finished(outcome=outcome)]
+    )
 
     assert failure(stage)[0] == "AGENT_UNREACHABLE"

@@ -52,10 +52,10 @@ class Listening:
 
     def __init__(self, *lines):
         self._model = ScriptedModel(lines)
-        self.heard: list[list[Any]] = []
+        self.prompts: list[list[Any]] = []
 
     async def answer(self, *, instructions, messages, tools):
-        self.heard.append([instructions, *messages])
+        self.prompts.append([instructions, *messages])
         async for part in self._model.answer(
             instructions=instructions, messages=messages, tools=tools
         ):
@@ -84,8 +84,8 @@ async def test_a_model_is_asked_until_it_wants_nothing_more():
     assert stage.results == [{"order": "7", "paid": 58}]
     assert stage.text == "It was 58."
     assert stage.outcome == "success"
-    assert [message.role for message in model.heard[1][1:]] == ["user", "assistant", "tool"]
-    assert model.heard[0][0] == "Be kind."
+    assert [message.role for message in model.prompts[1][1:]] == ["user", "assistant", "tool"]
+    assert model.prompts[0][0] == "Be kind."
 
 
 async def test_guarded_call_pauses_the_run_and_the_model_gets_the_result():
@@ -98,7 +98,7 @@ async def test_guarded_call_pauses_the_run_and_the_model_gets_the_result():
     assert interrupt.message == "Refund 58 for 7?"
     assert stage.results == ["refunded 50"]
     assert stage.text == "Done."
-    assert model.heard[1][-1].content == '"refunded 50"'
+    assert model.prompts[1][-1].content == '"refunded 50"'
 
 
 async def test_require_approval_asks_before_every_call_of_a_tool():
@@ -175,7 +175,7 @@ async def test_a_model_is_told_of_a_denial_and_goes_on(answer):
 
     await stage.answer(cancelled(stage.interrupts[0]) if answer == "cancelled" else answer)
 
-    assert json.loads(model.heard[1][-1].content)["ok"] is False
+    assert json.loads(model.prompts[1][-1].content)["ok"] is False
     assert stage.text == "I will not."
 
 
@@ -194,7 +194,7 @@ async def test_calls_of_one_answer_are_asked_about_together():
     await stage.answer(APPROVE, "Because.")
 
     assert messages == ["Refund 1 for 7?", "Why?"]
-    assert {message.role for message in model.heard[1][-3:]} == {"tool"}
+    assert {message.role for message in model.prompts[1][-3:]} == {"tool"}
 
 
 @pytest.mark.parametrize(
