@@ -7,6 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, invitations, teams
+from inbox.api.policies import policies
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -48,6 +49,13 @@ urlpatterns = [
     path("interrupts/withdraw", decisions.Decisions.of("withdraw_decisions")),
     path("teams", teams.Teams.of("list_teams", "make_team")),
     path("teams/<slug:team>", teams.Teams.of("get_team", "change_team")),
+    path(
+        "teams/<slug:team>/policy",
+        policies.Policies.of("get_policy", "save_draft", "discard_draft"),
+    ),
+    path("teams/<slug:team>/policy/publish", policies.Policies.of("publish_draft")),
+    path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
+    path("teams/<slug:team>/policy/versions/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
     path("teams/<slug:team>/invitations", invitations.Invitations.of("list_invitations", "invite")),

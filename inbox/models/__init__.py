@@ -18,6 +18,7 @@ from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.people.invitations import Invitation
 from inbox.models.people.teams import Membership, Team, User
+from inbox.models.policies.policies import PolicyDraft, PolicyVersion, Ruling
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import (
     DeliveredOutcome,
@@ -53,7 +54,10 @@ __all__ = [
     "Invitation",
     "Membership",
     "Memory",
+    "PolicyDraft",
+    "PolicyVersion",
     "RejectionCount",
+    "Ruling",
     "Run",
     "SavedView",
     "Team",

@@ -1,5 +1,5 @@
 """
-Database triggers that make events, comments and the audit trail append-only.
+Database triggers that make events, comments, policies and the audit trail append-only.
 
 Why: Django has no triggers. They are installed again after every migration, because Django's SQLite
 backend changes a table by copying it, and a copy has no triggers.
@@ -18,6 +18,8 @@ TABLES = {
     "inbox_auditentry": (("id",), ("chain", "seq")),
     "inbox_auditleaf": (("position",), ("entry_id",)),
     "inbox_auditcheckpoint": (("id",), ("size",)),
+    "inbox_policyversion": (("id",), ("team_id", "number")),
+    "inbox_ruling": (("id",), ("interrupt_id", "number")),
 }
 #: A payload may be deleted once a later entry of its chain records the erasure.
 PAYLOADS = "inbox_auditpayload"

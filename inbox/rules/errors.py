@@ -42,6 +42,12 @@ class MoreThanOwn(Forbidden):
     code = "MORE_THAN_OWN"
 
 
+class SecondAdministratorRequired(Forbidden):
+    """Another administrator than the author has to publish the draft."""
+
+    code = "SECOND_ADMINISTRATOR_REQUIRED"
+
+
 class LastAdmin(RequestRejected):
     """The team would have no administrator."""
 
@@ -200,6 +206,24 @@ class InboxOnly(ContractError):
     """The team accepts decisions in its inbox only."""
 
     code = "INBOX_ONLY"
+
+
+class SelfApproval(ContractError):
+    """The requester of the run may not approve what it proposes."""
+
+    code = "SELF_APPROVAL"
+
+
+class RequirementNotMet(ContractError):
+    """The team's policy requires another person or another way in."""
+
+    code = "POLICY_REQUIREMENT"
+
+
+class DeniedByPolicy(ContractError):
+    """The team's policy denies the tool call with the edited arguments."""
+
+    code = "DENIED_BY_POLICY"
 
 
 class NotInBulk(ContractError):

@@ -11,6 +11,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
+from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
@@ -20,6 +21,7 @@ from inbox.models.statements import insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
+from inbox.queries.policies.policies import ruling_on, stored_ruling
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
@@ -30,6 +32,9 @@ from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
 from inbox.rules.people.access import Actor, Permission, may_see_secrets
 from inbox.rules.people.api_keys import check_not_agent_key
+from inbox.rules.policies.eligibility import check_requirement, check_self_approval
+from inbox.rules.policies.evaluation import Ruling
+from inbox.rules.policies.policy import Effect
 from inbox.rules.runs.contract import (
     InterruptState,
     ResumeEntry,
@@ -148,6 +153,7 @@ def record_decisions(
     """
     _check_drafts(authorization, drafts)
     thread, actor, now = authorization.thread, authorization.actor, authorization.now
+    decided_by_policy = authorization.entrance is Entrance.POLICY
     answers = [(draft.interrupt, draft.entry) for draft in drafts]
     # Before edits change the arguments: the actor has unmasked the arguments as displayed.
     unseen = {
@@ -165,6 +171,7 @@ def record_decisions(
             entrance=authorization.entrance,
             client_run_id=draft.client_run_id,
             unseen=draft.interrupt.pk in unseen,
+            ruling=draft.interrupt.ruling if decided_by_policy else None,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
             user_id=actor.user_id,
@@ -181,7 +188,8 @@ def record_decisions(
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
-        decided=[interrupt.pk for interrupt, _ in answers],
+        # No page has shown an interrupt that a policy answers.
+        decided=[] if decided_by_policy else [interrupt.pk for interrupt, _ in answers],
         by=escape_invisible(actor.label),
     )
     return decisions
@@ -223,6 +231,48 @@ def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
     check_no_masks(draft.entry.payload, _texts_of(draft.interrupt.tool_call))
 
 
+def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
+    actor, interrupt, entry = authorization.actor, draft.interrupt, draft.entry
+    rulings = [stored_ruling(interrupt), _ruling_on_edits(interrupt, entry)]
+    self_approval = authorization.thread.team.self_approval
+    for ruling in rulings:
+        if ruling is None or ruling.requirement is None:
+            continue
+        check_requirement(
+            ruling.requirement,
+            actor=actor,
+            entrance=authorization.entrance,
+            rules=ruling.rules,
+        )
+        if ruling.requirement.self_approval is not None:
+            self_approval = self_approval and ruling.requirement.self_approval
+    if not self_approval:
+        is_requester = interrupt.run.is_requested_by(actor)
+        check_self_approval(is_requester=is_requester, reason=interrupt.reason, entry=entry)
+
+
+def _ruling_on_edits(interrupt: Interrupt, entry: ResumeEntry) -> Ruling | None:
+    """
+    Return the ruling on a tool call with the arguments of the answer; None without edits.
+
+    Raises:
+        DeniedByPolicy.
+    """
+    if interrupt.ruling is None or not is_consent(entry) or not isinstance(entry.payload, dict):
+        return None
+    if (args := entry.payload.get("editedArgs")) is None:
+        return None
+    ruling = ruling_on(interrupt, args)
+    if ruling.effect is Effect.DENY:
+        raise errors.DeniedByPolicy(
+            TranslatableMessage(
+                "The team's policy ({rules}) denies the call with these arguments.",
+                rules=", ".join(ruling.rules),
+            )
+        )
+    return ruling
+
+
 def _check_seen(authorization: Authorization, draft: DecisionDraft) -> None:
     check_masked_values_seen(_unseen(authorization, draft), unseen=draft.unseen)
 
@@ -248,6 +298,7 @@ _DRAFT_CHECKS: dict[Check, Callable[[Authorization, DecisionDraft], None]] = {
     Check.BULK: _check_bulk,
     Check.PAYLOAD: lambda _, draft: check_payload(draft.state, draft.entry),
     Check.MASKS: _check_masks,
+    Check.POLICY: _check_policy,
     Check.SEEN: _check_seen,
 }
 
@@ -311,18 +362,28 @@ def _record_audit(
             run=run,
             interrupt=draft.interrupt,
             tool_call=draft.interrupt.tool_call,
-            digests=audit_trail.digests_of(draft.interrupt, draft.view_digest),
+            digests=_digests(authorization, draft),
             state=(InterruptStatus.OPEN, draft.interrupt.status),
             payload=draft.entry.payload,
             entrance=authorization.entrance,
-            **_unseen_detail(decision),
+            **_detail(decision),
         )
         for draft, decision in zip(drafts, decisions, strict=True)
     )
 
 
-def _unseen_detail(decision: Decision) -> dict[str, Any]:
-    return {"unseen": True} if decision.unseen else {}
+def _digests(authorization: Authorization, draft: DecisionDraft) -> dict[str, str]:
+    digests = audit_trail.digests_of(draft.interrupt, draft.view_digest)
+    if authorization.entrance is Entrance.POLICY:
+        del digests["view"]  # nobody has seen it
+    return digests
+
+
+def _detail(decision: Decision) -> dict[str, Any]:
+    detail: dict[str, Any] = {"unseen": True} if decision.unseen else {}
+    if decision.ruling is not None:
+        detail["policy"] = audit_detail(decision.ruling)
+    return detail
 
 
 def check_open(interrupt: Interrupt) -> None:

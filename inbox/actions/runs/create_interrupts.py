@@ -9,19 +9,16 @@ from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
 from inbox.actions.audit import audit_trail
+from inbox.actions.policies.rulings import audit_detail, rule_on, store_rulings
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import move_rows
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select, insert
+from inbox.queries.policies.policies import answer_of_policy
 from inbox.rules import errors
-from inbox.rules.decisions.consent import (
-    SIGNOFF,
-    VIEW_VERSION,
-    view_digest,
-    without_signoff_metadata,
-)
+from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
@@ -51,7 +48,7 @@ def build_interrupts(
     call_ids = {interrupt.tool_call_id for interrupt in interrupts if interrupt.tool_call_id}
     if earlier_ids := call_ids - tool_calls.keys():
         tool_calls |= calls.calls_by_id(thread, earlier_ids)
-    return [
+    rows = [
         _interrupt(
             thread,
             run,
@@ -63,6 +60,10 @@ def build_interrupts(
         )
         for position, interrupt in enumerate(interrupts)
     ]
+    rule_on(thread=thread, run=run, rows=rows, now=now)
+    for row in rows:
+        row.view_digest = row.digest_at_creation()
+    return rows
 
 
 _USED_IDS = Select(
@@ -90,6 +91,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         started = ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED)
         move_rows(started, ToolCallState.PROPOSED)
     insert(rows)
+    store_rulings(rows)
     audit_trail.record_all(
         audit_trail.build_entry(
             "interrupt.opened",
@@ -105,10 +107,19 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
             reason=row.reason,
             tool=row.tool,
             args=row.args and audit_trail.inline_text(row.args),
+            **_ruling_detail(row),
         )
         for row in rows
     )
-    outbox.interrupts_opened(thread=thread, interrupts=rows, now=now)
+    # People need not be told of what the policy answers in this transaction.
+    for_people = [row for row in rows if answer_of_policy(row) is None]
+    outbox.interrupts_opened(thread=thread, interrupts=for_people, now=now)
+
+
+def _ruling_detail(row: Interrupt) -> dict[str, Any]:
+    if row.ruling is None:
+        return {}
+    return {"policy": audit_detail(row.ruling)}
 
 
 def _interrupt(
@@ -161,13 +172,6 @@ def _interrupt(
         search_text=search_text_of(title, message, tool, args=masked_args),
         # Not canonical: the agent's order of members is the order of the form's fields.
         body=json.dumps(body, ensure_ascii=False),
-        view_digest=view_digest(
-            version=VIEW_VERSION,
-            interrupt=without_signoff_metadata(body),
-            tool=call.name if call else None,
-            args=call.approved_args if call else None,
-        ),
-        view_version=VIEW_VERSION,
         endpoint_digest=endpoint,
         status=InterruptStatus.OPEN,
         expires_at=expires_at,

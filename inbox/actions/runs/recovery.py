@@ -11,6 +11,7 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.run_lease import RunLease, lock_and_renew
@@ -173,6 +174,7 @@ def interrupt_run(
     )
     close_run(thread=thread, run=run, terminal=terminal, now=now)
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
+    decide_by_policy(thread=thread, run=run, rows=rows, now=now)
 
 
 def doubt_interrupts(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:

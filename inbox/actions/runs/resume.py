@@ -10,7 +10,7 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.runs.run_lease import append_run_started, take_lease
+from inbox.actions.runs.claim import append_run_started, take_lease
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.models.locks import lock_thread

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,23 +12,23 @@ from ag_ui.core import RunErrorEvent
 from django.db import transaction
 from django.db.models import QuerySet
 
-from agents.agui import strict_json, wire
+from agents.agui import strict_json
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import event_log, tool_calls
+from inbox.actions.runs.claim import LEASE, append_run_started, take_lease
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.tool_calls import CallAttempt, ProposedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
-from inbox.models.moves import Move, move_row
+from inbox.models.moves import Move
 from inbox.models.statements import Params, Select, Update, save_fields
 from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.states import RunStatus
-
-LEASE = timedelta(seconds=20)
 
 _RUN_TO_CLAIM = Select(
     lambda params: Run.objects.select_related("thread__agent", "thread__team", "resumes").filter(
@@ -97,25 +97,11 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     return run, RunLease(run.pk, thread.pk, run.fence)
 
 
-def take_lease(run: Run, now: datetime) -> None:
-    """Claim a queued run of a locked thread; the caller stores the row."""
-    move_row(run, RunStatus.RUNNING)
-    run.fence += 1
-    run.attempt += 1
-    run.lease_until = now + LEASE
-    run.started_at = run.started_at or now
-
-
 def lease_of(run: Run) -> RunLease | None:
     """Return the lease of a run that was just claimed, or None if it is queued."""
     if run.status != RunStatus.RUNNING:
         return None
     return RunLease(run.pk, run.thread_id, run.fence)
-
-
-def append_run_started(*, thread: Thread, run: Run, now: datetime) -> None:
-    event = wire.run_started(thread.external_id, run.external_id, run.parent_external_id or None)
-    event_log.append_frames(thread=thread, run=run, frames=[event_log.encode_frame(event)], now=now)
 
 
 @transaction.atomic(durable=True)
@@ -230,6 +216,7 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
     if rows:
         open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, result.status, result.error_code, now)
+    decide_by_policy(thread=thread, run=run, rows=rows, now=now)
 
 
 @transaction.atomic(durable=True)

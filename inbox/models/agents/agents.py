@@ -14,6 +14,9 @@ class Agent(models.Model):
     slug = models.SlugField(unique=True)
     implementation = models.CharField(max_length=80, help_text="name in agents.registry")
     description = models.CharField(max_length=200, blank=True)
+    environment = models.CharField(
+        max_length=40, blank=True, help_text="a fact for policies, e.g. production"
+    )
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

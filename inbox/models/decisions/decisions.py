@@ -38,6 +38,13 @@ class Decision(models.Model):
     client_run_id = models.CharField(
         max_length=200, blank=True, help_text="runId of the AG-UI request with the decision"
     )
+    ruling = models.ForeignKey(
+        "Ruling",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="of the policy that decided; null if a person or key did",
+    )
     unseen = models.BooleanField(
         default=False, help_text="explicitly approved without seeing the masked values"
     )

@@ -52,6 +52,19 @@ class Team(models.Model):
         default=dict,
         help_text="tool name or kind -> heading of the request, with arguments in braces",
     )
+    policy_version = models.ForeignKey(
+        "PolicyVersion",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="the policy in force; null: people decide everything",
+    )
+    self_approval = models.BooleanField(
+        default=True, help_text="requesters may approve their own tool calls"
+    )
+    two_administrators = models.BooleanField(
+        default=False, help_text="the author of a draft of the policy cannot publish it"
+    )
     audit_days = models.PositiveIntegerField(
         null=True, help_text="days until names and texts in the audit trail are erased; null: never"
     )

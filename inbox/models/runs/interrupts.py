@@ -1,6 +1,9 @@
 """Interrupts of runs."""
 
+import json
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Optional
 
 from django.conf import settings
 from django.db import models
@@ -12,8 +15,17 @@ from inbox.models.people.teams import Team
 from inbox.models.runs.threads import Run, Thread
 from inbox.models.runs.tool_calls import ToolCall
 from inbox.rules.decisions.bulk import BulkCandidate
-from inbox.rules.decisions.consent import VIEW_VERSION, current_view_digest
+from inbox.rules.decisions.consent import (
+    VIEW_VERSION,
+    VIEW_VERSION_WITH_RULING,
+    current_view_digest,
+    view_digest,
+    without_signoff_metadata,
+)
 from inbox.rules.runs.states import InterruptStatus
+
+if TYPE_CHECKING:
+    from inbox.models.policies.policies import Ruling
 
 #: `due_at` of interrupts without an expiry: a column without nulls uses its index on every vendor.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
@@ -125,6 +137,24 @@ class Interrupt(models.Model):
             approved_args=call.approved_args if call else None,
             body=self.body,
             key=f"{self.pk} {self.view_digest}",
+        )
+
+    @cached_property
+    def ruling(self) -> Optional["Ruling"]:
+        """The ruling of the team's policy, None if there was no policy."""
+        if self.view_version < VIEW_VERSION_WITH_RULING:
+            return None
+        return self.rulings.select_related("version").order_by("-number").first()
+
+    def digest_at_creation(self) -> str:
+        """Return the view digest of the columns; another one than stored if they were changed."""
+        body = json.loads(self.body)
+        return view_digest(
+            version=self.view_version,
+            interrupt=body if self.view_version == 1 else without_signoff_metadata(body),
+            tool=(self.tool or None) if self.tool_call_id else None,
+            args=self.args,
+            ruling=self.ruling.body if self.ruling else None,
         )
 
     @property

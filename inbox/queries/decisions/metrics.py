@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 
 from inbox.models import Interrupt, Team, ToolCall
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
@@ -111,6 +111,7 @@ def _decision_seconds(teams: Sequence[UUID], first: date) -> list[tuple[str, flo
     values: list[tuple[Any, datetime, str]] = []
     for team in teams:
         rows = _closed(team, InterruptStatus.RESOLVED, first).order_by("-closed_at")
+        rows = rows.exclude(closed_at=F("created_at"))  # answered by policy: nobody waited
         values += rows.values_list("closed_at", "created_at", "tool")[: MAX_ANSWERS + 1]
     latest = sorted(values, reverse=True)[: MAX_ANSWERS + 1]
     return [

@@ -11,7 +11,7 @@ from inbox.models.statements import Select
 from inbox.platform.encryption import decision_keys
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
-from inbox.rules.decisions.consent import digest, view_digest, without_signoff_metadata
+from inbox.rules.decisions.consent import digest
 from inbox.rules.decisions.signatures import check_signature
 from inbox.rules.runs.states import (
     EntryStatus,
@@ -97,14 +97,8 @@ def check_decision(decision: Decision) -> None:
         DecisionNotVerified.
     """
     row = decision.interrupt
-    body = json.loads(row.body)
-    interrupt = body if row.view_version == 1 else without_signoff_metadata(body)
-    tool = (row.tool or None) if row.tool_call_id else None
-    digest_now = view_digest(
-        version=row.view_version, interrupt=interrupt, tool=tool, args=row.args
-    )
     if (
-        digest_now != row.view_digest
+        row.digest_at_creation() != row.view_digest
         or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status
     ):
         raise errors.DecisionNotVerified(f"Interrupt {row.pk} changed after its decision.")

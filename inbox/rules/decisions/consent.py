@@ -70,16 +70,22 @@ SIGNOFF = "signoff"
 #: The formula of `view_digest` for new interrupts. Version 1 included neither the version nor, in
 #: `current_view_digest`, the agent's endpoint; interrupts that were created with it keep it.
 VIEW_VERSION = 2
+#: The formula for interrupts that a policy ruled on.
+VIEW_VERSION_WITH_RULING = 3
 
 
-def view_digest(*, version: int, interrupt: Any, tool: str | None, args: str | None) -> str:
+def view_digest(
+    *, version: int, interrupt: Any, tool: str | None, args: str | None, ruling: str | None = None
+) -> str:
     """
     Return the digest of an interrupt when it was created, to which a decision consents.
 
     `interrupt` is the AG-UI Interrupt without `metadata.signoff`; `args` is the canonical JSON text
-    of the tool call's arguments.
+    of the tool call's arguments, `ruling` that of the policy's ruling.
     """
     parts = {"interrupt": canonical_json(interrupt), "tool": tool, "args": args}
+    if ruling is not None:
+        parts["ruling"] = ruling
     return digest(canonical_json(parts if version == 1 else {"version": version, **parts}))
 
 

@@ -18,6 +18,7 @@ class Entrance(StrEnum):
     CANCEL_PAGE = "cancel_page"  #: a reviewer cancels the interrupted run, and so its interrupts
     CANCEL_REST = "cancel_rest"
     REQUESTER = "requester"  #: the requester cancels the run
+    POLICY = "policy"  #: a rule of the team's policy allows or denies the tool call
     EXPIRY = "expiry"  #: the system closes expired interrupts
 
 
@@ -34,6 +35,7 @@ class Check(StrEnum):
     BULK = "bulk"  #: the interrupt may be decided together with others
     PAYLOAD = "payload"  #: the payload matches the response schema
     MASKS = "masks"  #: the payload has no masks instead of values
+    POLICY = "policy"  #: the team's policy lets the actor decide, and allows the edited arguments
     SEEN = "seen"  #: people reveal masked values, or approve explicitly without seeing them
 
 
@@ -57,6 +59,8 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.CANCEL_REST: _CANCEL,
     # A claim reserves the decision; requesters may still cancel their run.
     Entrance.REQUESTER: frozenset({Check.REQUESTER}),
+    # Rules answer in the transaction that opens the interrupt, before anybody has seen it.
+    Entrance.POLICY: frozenset({Check.TIME, Check.PAYLOAD}),
     # The system closes expired interrupts: no view, no payload.
     Entrance.EXPIRY: frozenset(),
 }

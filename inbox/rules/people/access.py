@@ -91,6 +91,7 @@ def agent_actor(agent_id: UUID) -> Actor:
     return Actor(kind=ActorKind.AGENT, label=str(agent_id))
 
 
+POLICY = Actor(kind=ActorKind.SYSTEM, label="system:policy")
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")

@@ -12,7 +12,13 @@ from inbox.rules.errors import InvalidValue
 from inbox.rules.runs.headings import check_headings
 from inbox.rules.text.messages import TranslatableMessage
 
-SWITCHES = ("requires_view_digest", "inbox_only", "names_deciders")
+SWITCHES = (
+    "requires_view_digest",
+    "inbox_only",
+    "names_deciders",
+    "self_approval",
+    "two_administrators",
+)
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {
     "grace_seconds": (

@@ -51,6 +51,7 @@ class Reason(StrEnum):
     CIRCUIT_BREAKER = "circuit_breaker"  #: too many resumes without a person
     UNREADABLE = "unreadable"  #: a version of a policy cannot be read
     DOUBTFUL_DENIAL = "doubtful_denial"  #: a rule that denies may apply
+    NO_ANSWER = "no_answer"  #: the agent does not accept the answer, or it would be too late
     NOBODY = "nobody"  #: the rules leave no way in for a decision
 
 

@@ -15,14 +15,19 @@ from inbox.actions.decisions import decide
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.provisioning import add_member
+from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
-from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
+from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Ruling, Run, Team
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
+from inbox.rules.policies.evaluation import Ruling as EvaluatedRuling
+from inbox.rules.policies.policy import Effect, Via
+from inbox.rules.policies.requirement import MergedRequirement
+from tests.support.policies.published import publish, rule
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -180,6 +185,14 @@ def send_expiry(way: Way, scene: Scene) -> str:
     return DECIDED if is_decided else "NOTHING"
 
 
+def send_policy(way: Way, scene: Scene) -> str:
+    """Let the policy answer what it has left to people: it answers new interrupts only."""
+    interrupt = reread(scene.interrupt)
+    now = database_now()
+    decide_by_policy(thread=interrupt.thread, run=interrupt.run, rows=[interrupt], now=now)
+    return "NOTHING" if interrupt.status == reread(interrupt).status else DECIDED
+
+
 def send_cancel(way: Way, scene: Scene) -> str:
     """Cancel the run, as one that Bob or the key has started where its requester does."""
     if way.entrance is Entrance.REQUESTER:
@@ -204,6 +217,7 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.CANCEL_PAGE: send_cancel,
     Entrance.CANCEL_REST: send_cancel,
     Entrance.REQUESTER: send_cancel,
+    Entrance.POLICY: send_policy,
     Entrance.EXPIRY: send_expiry,
 }
 AGUI = [
@@ -221,7 +235,8 @@ REST = [
 REQUESTERS = [Way(Entrance.REQUESTER, by) for by in ("person", "key")]
 CANCELS_REST = [Way(Entrance.CANCEL_REST, by) for by in ("person", "key")]
 CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
-WAYS = [*PAGES, *REST, *AGUI, *CANCELS, Way(Entrance.EXPIRY, "system")]
+SYSTEM = [Way(Entrance.POLICY, "system"), Way(Entrance.EXPIRY, "system")]
+WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM]
 PEOPLE = [way for way in WAYS if way.by == "person"]
 KEYS = [way for way in WAYS if way.by == "key"]
 ANSWERS = [way for way in WAYS if way not in CANCELS and way.by != "system"]
@@ -342,6 +357,29 @@ def inbox_only(scene: Scene) -> None:
     Team.objects.update(inbox_only=True)
 
 
+def self_approval(scene: Scene) -> None:
+    """Bob and the key started the run, each in the cells in which they answer."""
+    Team.objects.update(self_approval=False)
+    scene.monkeypatch.setattr(Run, "is_requested_by", lambda run, actor: True)
+
+
+def policy_requires_another_way(scene: Scene) -> None:
+    version = publish(
+        scene.world, rule("mail", "ask", require={"via": ["web"], "self_approval": True})
+    )
+    requirement = MergedRequirement(via=(Via.LINK,))
+    ruling = EvaluatedRuling(Effect.ASK, requirement=requirement, rules=("mail",))
+    Ruling.objects.create(
+        interrupt=scene.interrupt,
+        number=1,
+        version=version,
+        effect="ask",
+        body=json.dumps({**ruling.to_json(), "facts": {}}),
+        created_at=database_now(),
+    )
+    Interrupt.objects.filter(pk=scene.interrupt.pk).update(view_version=3)
+
+
 @dataclass(frozen=True)
 class Condition:
     """Something that is in the way of an answer, and what is said of it at each entrance."""
@@ -360,11 +398,11 @@ def all_say(ways: list[Way], code: str) -> dict[Way, str]:
     return dict.fromkeys(ways, code)
 
 
-_EXPIRY = {Way(Entrance.EXPIRY, "system"): "NOTHING"}
+_SYSTEM = all_say(SYSTEM, "NOTHING")
 #: The code of each cell. What a cell is not in does not apply: pages are for people, a form has no
 #: field for what it does not offer, and bulk answers have no edits.
 CONDITIONS = [
-    Condition(nothing, {**all_say([*ANSWERS, *CANCELS], DECIDED), **_EXPIRY}),
+    Condition(nothing, {**all_say([*ANSWERS, *CANCELS], DECIDED), **_SYSTEM}),
     Condition(key_revoked, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(key_replaced, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(signed_out, all_say(PEOPLE, "UNAUTHENTICATED")),
@@ -414,7 +452,7 @@ CONDITIONS = [
         {
             **all_say(ANSWERS, "INTERRUPT_ALREADY_RESOLVED"),
             **all_say(CANCELS, "RUN_ENDED"),
-            **_EXPIRY,
+            **_SYSTEM,
         },
     ),
     Condition(
@@ -424,6 +462,8 @@ CONDITIONS = [
             **all_say([*REST, *AGUI, *CANCELS_REST], "INBOX_ONLY"),
         },
     ),
+    Condition(self_approval, all_say(ANSWERS, "SELF_APPROVAL")),
+    Condition(policy_requires_another_way, all_say(ANSWERS, "POLICY_REQUIREMENT")),
     Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
 ]
 CELLS = [

@@ -1,5 +1,6 @@
 """Each check of the gate is removed in turn; the matrix notices it at each entrance."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -14,6 +15,7 @@ from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.gate import CHECKS, Check, Entrance
+from inbox.rules.people.access import POLICY
 from inbox.rules.runs.states import EntryStatus
 from inbox.rules.schema.secrets import MASK
 from tests.integration.gate.test_answer_gate import (
@@ -44,6 +46,7 @@ REFUSED_BY = {
     Check.PAYLOAD: "wrong_payload",
     Check.MASKS: "mask_sent",
     Check.SEEN: "masked_value",
+    Check.POLICY: "self_approval",
 }
 #: What the entrance makes sure of before, so that the gate is tested by itself below.
 SEEN_TO_BEFORE = {
@@ -53,6 +56,8 @@ SEEN_TO_BEFORE = {
     (Entrance.BULK_PAGE, Check.PAYLOAD),
     (Entrance.BULK_PAGE, Check.MASKS),
     (Entrance.REQUESTER, Check.REQUESTER),
+    (Entrance.POLICY, Check.TIME),
+    (Entrance.POLICY, Check.PAYLOAD),
 }
 PAIRS = [
     pytest.param(entrance, check, id=f"{entrance}-{check}")
@@ -111,6 +116,24 @@ def test_the_gate_refuses_what_forms_do_not_send(approve, entrance, payload, sch
 def test_the_gate_refuses_an_answer_of_the_page_without_a_digest(approve):
     with pytest.raises(errors.ViewDigestRequired):
         approve(Entrance.PAGE, has_digest=False)
+
+
+@pytest.mark.parametrize(
+    ("payload", "age", "refusal"),
+    [
+        ({"approved": "perhaps"}, timedelta(), errors.InvalidPayload),
+        (APPROVE, timedelta(days=30), errors.InterruptExpired),
+    ],
+)
+def test_the_gate_refuses_answers_of_a_policy_that_do_not_fit(world, payload, age, refusal):
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    draft = DecisionDraft(interrupt, interrupt_state(interrupt, None), entry(interrupt, payload))
+    thread, now = lock_thread(run.thread_id)
+    authorization = authorize(thread=thread, now=now + age, actor=POLICY, entrance=Entrance.POLICY)
+
+    with pytest.raises(refusal):
+        record_decisions(authorization, run=run, drafts=[draft])
 
 
 def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol):

@@ -1,0 +1,92 @@
+"""Rulings: evaluating a team's policy for the interrupts that a run ends with."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.agui.interrupts import parse_expiry
+from agents.sdk.expiry import format_expires_at
+from inbox.actions.audit import audit_trail
+from inbox.models import Interrupt, Ruling, Run, Thread
+from inbox.models.statements import insert
+from inbox.queries.policies.policies import facts_of, published_version, run_facts
+from inbox.queries.runs.interrupt_states import interrupt_state
+from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
+from inbox.rules.people.access import ENGINE
+from inbox.rules.policies.answers import answer_of
+from inbox.rules.policies.evaluation import Reason, evaluate
+from inbox.rules.policies.evaluation import Ruling as PolicyRuling
+from inbox.rules.policies.facts import Facts
+from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.requirement import MergedRequirement
+
+
+def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
+    """
+    Evaluate the team's policy for new interrupts, and set their rulings and expiries.
+
+    `open_interrupts` stores the rulings with the interrupts. The caller holds the thread's lock.
+    """
+    version_id = thread.team.policy_version_id
+    if version_id is None or not rows:
+        return
+    version, policy = published_version(version_id)
+    shared = run_facts(thread, Run.objects.select_related("requester_user").get(pk=run.pk))
+    for row in rows:
+        facts = facts_of(shared, row, now)
+        ruling = _answerable(row, evaluate([policy], facts, now), now)
+        _limit_expiry(row, ruling)
+        row.view_version = VIEW_VERSION_WITH_RULING
+        row.ruling = Ruling(
+            interrupt=row,
+            number=1,
+            version=version,
+            effect=ruling.effect,
+            body=_body(ruling, facts),
+            created_at=now,
+        )
+    if policy.policy is None:
+        audit_trail.record(
+            "policy.unreadable", ENGINE, now, thread=thread, run=run, version=policy.number
+        )
+
+
+def store_rulings(rows: Sequence[Interrupt]) -> None:
+    """Store the rulings on interrupts that were stored before."""
+    rulings = [row.ruling for row in rows if row.ruling is not None]
+    if rulings:
+        insert(rulings)
+
+
+def audit_detail(ruling: Ruling) -> dict[str, Any]:
+    """Return the ruling as audit entries contain it: without the values of arguments."""
+    body = json.loads(ruling.body)
+    return {"effect": ruling.effect, "version": ruling.version.digest, "rules": body["rules"]}
+
+
+def _answerable(row: Interrupt, ruling: PolicyRuling, now: datetime) -> PolicyRuling:
+    """Return a ruling that asks if the policy cannot give the answer."""
+    if ruling.effect is Effect.ASK:
+        return ruling
+    has_expired = row.expires_at is not None and row.expires_at <= now
+    if has_expired or answer_of(interrupt_state(row, None), ruling) is None:
+        reasons = (*ruling.reasons, Reason.NO_ANSWER)
+        requirement = MergedRequirement(grantable=False)
+        return replace(ruling, effect=Effect.ASK, requirement=requirement, reasons=reasons)
+    return ruling
+
+
+def _limit_expiry(row: Interrupt, ruling: PolicyRuling) -> None:
+    """Set the earlier of the agent's expiry and the policy's, also on the wire."""
+    expires_at = ruling.requirement.expires_at if ruling.requirement else None
+    if expires_at is not None and (row.expires_at is None or expires_at < row.expires_at):
+        text = format_expires_at(timedelta(), expires_at)
+        row.expires_at = row.due_at = parse_expiry(text)
+        row.body = json.dumps({**json.loads(row.body), "expiresAt": text}, ensure_ascii=False)
+
+
+def _body(ruling: PolicyRuling, facts: Facts) -> str:
+    """Return the ruling with its facts; the arguments are those of the interrupt."""
+    return canonical_json({**ruling.to_json(), "facts": {**facts.to_json(), "args": None}})

@@ -1,0 +1,190 @@
+"""Policies of teams: the draft, the versions, and the one in force."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from agents.agui import strict_json
+from inbox.models import (
+    Agent,
+    Decision,
+    Interrupt,
+    Membership,
+    PolicyDraft,
+    PolicyVersion,
+    Run,
+    Team,
+    Thread,
+)
+from inbox.queries.people.access import require
+from inbox.queries.runs.interrupt_states import interrupt_state
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, ActorKind, Permission
+from inbox.rules.policies.answers import ANSWERED, answer_of
+from inbox.rules.policies.document import PolicyError, parse_policy
+from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
+from inbox.rules.policies.facts import Facts, Requester, facts_from_json
+from inbox.rules.policies.policy import Policy
+from inbox.rules.runs.contract import ResumeEntry
+
+#: Published versions never change, so each process parses a version once.
+_VERSIONS_CACHED = 256
+
+
+@lru_cache(_VERSIONS_CACHED)
+def published_version(version_id: UUID) -> tuple[PolicyVersion, VersionedPolicy]:
+    """Return a version, and its policy, which is None if the row cannot be read as one."""
+    row = PolicyVersion.objects.get(pk=version_id)
+    return row, VersionedPolicy(row.number, _parsed(row.body))
+
+
+def _parsed(body: str) -> Policy | None:
+    try:
+        return parse_policy(strict_json.loads(body))
+    except (PolicyError, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The facts that all interrupts of a run share."""
+
+    agent: str
+    environment: str | None
+    team: str
+    requester: Requester | None
+    resumes_without_person: int
+
+
+def run_facts(thread: Thread, run: Run) -> RunFacts:
+    """Return the facts about the run that ends; the caller holds the thread's lock."""
+    agent = Agent.objects.get(pk=thread.agent_id)
+    return RunFacts(
+        agent=agent.slug,
+        environment=agent.environment or None,
+        team=thread.team.slug,
+        requester=_requester(thread, run),
+        resumes_without_person=_resumes_without_person(thread),
+    )
+
+
+def facts_of(shared: RunFacts, interrupt: Interrupt, now: datetime) -> Facts:
+    """Return the facts about one interrupt."""
+    return Facts(
+        reason=interrupt.reason,
+        tool=interrupt.tool or None,
+        args=json.loads(interrupt.args) if interrupt.args else None,
+        agent=shared.agent,
+        environment=shared.environment,
+        team=shared.team,
+        requester=shared.requester,
+        local_time=now,
+        resumes_without_person=shared.resumes_without_person,
+    )
+
+
+def stored_ruling(row: Interrupt) -> Ruling | None:
+    """Return the ruling on an interrupt, None without one."""
+    return ruling_from_json(json.loads(row.ruling.body)) if row.ruling else None
+
+
+def ruling_on(row: Interrupt, args: Any) -> Ruling:
+    """Return the ruling of the same version on the interrupt's call with other arguments."""
+    if row.ruling is None:
+        raise ValueError("No policy has ruled on this interrupt.")
+    _, policy = published_version(row.ruling.version_id)
+    facts = facts_from_json({**json.loads(row.ruling.body)["facts"], "args": args})
+    return evaluate([policy], facts, row.created_at)
+
+
+def answer_of_policy(row: Interrupt) -> ResumeEntry | None:
+    """Return the answer of the policy to an open interrupt; None if people decide."""
+    if row.ruling is None or row.ruling.effect not in ANSWERED:
+        return None
+    ruling = stored_ruling(row)
+    return answer_of(interrupt_state(row, None), ruling) if ruling else None
+
+
+def _requester(thread: Thread, run: Run) -> Requester | None:
+    if run.requester_key_id:
+        return Requester(kind=ActorKind.KEY.value, id=str(run.requester_key_id), groups=())
+    if run.requester_user_id is None:
+        return None
+    row = (
+        Membership.objects.filter(team=thread.team_id, user=run.requester_user_id)
+        .values_list("role", flat=True)
+        .first()
+    )
+    name = run.requester_user.get_username() if run.requester_user else None
+    return Requester(kind=ActorKind.HUMAN.value, id=name, role=row, groups=())
+
+
+def _resumes_without_person(thread: Thread) -> int:
+    """Return the number of the thread's resumes since a person or key acted last on it."""
+    started = Run.objects.filter(thread=thread, resumes=None).order_by("-queued_at")
+    decided = Decision.objects.filter(interrupt__thread=thread).exclude(actor_kind=ActorKind.SYSTEM)
+    moments = [
+        started.values_list("queued_at", flat=True).first(),
+        decided.order_by("-created_at").values_list("created_at", flat=True).first(),
+    ]
+    since = max(moment for moment in moments if moment is not None)
+    return Run.objects.filter(thread=thread, resumes__isnull=False, queued_at__gt=since).count()
+
+
+@dataclass(frozen=True)
+class PolicyState:
+    """The policy of a team, as its administrators see it."""
+
+    team: Team
+    version: PolicyVersion | None  #: in force
+    draft: PolicyDraft | None
+
+    @property
+    def is_unreadable(self) -> bool:
+        """True if the version in force cannot be read, so that people decide everything."""
+        return self.version is not None and published_version(self.version.pk)[1].policy is None
+
+
+def policy_state(actor: Actor, team_id: UUID) -> PolicyState:
+    """
+    Return the policy of a team.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.READ)
+    team = Team.objects.select_related("policy_version").get(pk=team_id)
+    return PolicyState(team, team.policy_version, PolicyDraft.objects.filter(team=team).first())
+
+
+def policy_versions(
+    actor: Actor, team_id: UUID, *, limit: int, before: int = 0
+) -> list[PolicyVersion]:
+    """
+    Return versions of a team's policy, the latest first; `before` is a number, 0 for none.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.READ)
+    rows = PolicyVersion.objects.filter(team=team_id).order_by("-number")
+    if before:
+        rows = rows.filter(number__lt=before)
+    return list(rows[:limit])
+
+
+def policy_version(actor: Actor, team_id: UUID, number: int) -> PolicyVersion:
+    """
+    Return one version of a team's policy.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.READ)
+    row = PolicyVersion.objects.filter(team=team_id, number=number).first()
+    if row is None:
+        raise NotFound()
+    return row

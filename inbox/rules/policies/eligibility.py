@@ -1,0 +1,64 @@
+"""The requirements of policies on a person or key that decides."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.decisions.unseen import is_consent
+from inbox.rules.errors import RequirementNotMet, SelfApproval
+from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules.policies.policy import Via
+from inbox.rules.policies.requirement import MergedRequirement
+from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import Reason
+from inbox.rules.text.messages import TranslatableMessage
+
+_VIA: Final = {
+    Entrance.PAGE: Via.WEB,
+    Entrance.BULK_PAGE: Via.WEB,
+    Entrance.REST: Via.REST,
+    Entrance.BULK_REST: Via.REST,
+    Entrance.AGUI_HTTP: Via.AGUI,
+    Entrance.AGUI_WEBSOCKET: Via.AGUI,
+}
+#: The reasons that propose something; questions for input may be answered by anybody.
+_PROPOSALS: Final = frozenset({Reason.TOOL_CALL, Reason.CONFIRMATION})
+
+
+def check_requirement(
+    requirement: MergedRequirement, *, actor: Actor, entrance: Entrance, rules: Sequence[str]
+) -> None:
+    """
+    Raise unless the policy lets the actor decide at this entrance.
+
+    Raises:
+        RequirementNotMet: the message names the rules.
+    """
+    names = ", ".join(rules)
+    if requirement.via is not None and _VIA[entrance] not in requirement.via:
+        raise RequirementNotMet(
+            TranslatableMessage(
+                "The team's policy ({rules}) does not accept decisions that come in this way.",
+                rules=names,
+            ),
+            via=list(requirement.via),
+        )
+    if not requirement.keys and actor.kind is ActorKind.KEY:
+        raise RequirementNotMet(
+            TranslatableMessage(
+                "The team's policy ({rules}) requires a decision by a person.", rules=names
+            )
+        )
+
+
+def check_self_approval(*, is_requester: bool, reason: str, entry: ResumeEntry) -> None:
+    """
+    Raise if the requester approves what their run proposes; a denial is always possible.
+
+    Raises:
+        SelfApproval.
+    """
+    if is_requester and reason in _PROPOSALS and is_consent(entry):
+        raise SelfApproval(
+            TranslatableMessage("You started this run, so somebody else has to approve it.")
+        )

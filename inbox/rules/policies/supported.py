@@ -1,0 +1,40 @@
+"""Requirements that can be written in a policy and are not enforced yet."""
+
+from inbox.rules.errors import InvalidValue
+from inbox.rules.policies.policy import Policy, Requirement, Via
+from inbox.rules.policies.requirement import REVIEWER
+from inbox.rules.text.messages import TranslatableMessage
+
+_WAYS = {Via.WEB, Via.REST, Via.AGUI}
+
+
+def check_supported(policy: Policy) -> None:
+    """
+    Raise if a rule requires what this version of Signoff cannot enforce.
+
+    A policy that looks stricter than it is must not be published.
+
+    Raises:
+        InvalidValue: names the first such rule and requirement.
+    """
+    for rule in policy.rules:
+        name = _unsupported(rule.require) if rule.require else None
+        if name is not None:
+            raise InvalidValue(
+                TranslatableMessage(
+                    "Rule {rule}: this version of Signoff does not enforce {name}.",
+                    rule=rule.id,
+                    name=name,
+                )
+            )
+
+
+def _unsupported(requirement: Requirement) -> str | None:
+    members = {
+        "slots": any(slot != REVIEWER for slot in requirement.slots) or len(requirement.slots) > 1,
+        "fresh_sign_in_minutes": requirement.fresh_sign_in_minutes is not None,
+        "via": bool(requirement.via) and not _WAYS.issuperset(requirement.via or ()),
+        "remind": bool(requirement.remind),
+        "escalate": bool(requirement.escalate),
+    }
+    return next((name for name, is_used in members.items() if is_used), None)

@@ -1,0 +1,136 @@
+"""REST: the policy of a team."""
+
+import pytest
+
+from inbox.models import AuditEntry
+from tests.support.policies.published import administrator, rule, tool_is, up_to
+
+PATH = "/api/teams/tests/policy"
+POLICY = {"rules": [rule("small", "allow", tool_is("refund"), up_to(50))]}
+
+
+@pytest.fixture
+def admin(client, world):
+    client.force_login(type(world.bob).objects.get(pk=administrator(world).user_id))
+    return client
+
+
+def save(client, policy=POLICY, **headers):
+    return client.put(PATH, {"policy": policy}, "application/json", headers=headers)
+
+
+def publish(client, **body):
+    return client.post(f"{PATH}/publish", body, "application/json")
+
+
+def test_a_team_begins_without_a_policy(admin):
+    assert admin.get(PATH).json() == {"version": None, "draft": None, "unreadable": False}
+
+
+def test_a_draft_is_published_as_a_version(admin):
+    assert save(admin).json()["policy"] == POLICY
+    response = publish(admin, comment="First")
+
+    version = response.json()
+    assert (response.status_code, version["number"], version["comment"]) == (201, 1, "First")
+    state = admin.get(PATH).json()
+    assert (state["version"], state["draft"]) == (version, None)
+    assert admin.get(f"{PATH}/versions").json()["results"] == [version]
+    assert admin.get(f"{PATH}/versions/1").json() == version
+
+
+def test_versions_are_listed_latest_first(admin):
+    for amount in (1, 2, 3):
+        save(admin, {"rules": [rule("small", "allow", up_to(amount))]})
+        publish(admin)
+
+    first = admin.get(f"{PATH}/versions?limit=2").json()
+    second = admin.get(f"{PATH}/versions?limit=2&after={first['next_after']}").json()
+    numbers = [version["number"] for version in first["results"] + second["results"]]
+    assert (numbers, second["next_after"]) == ([3, 2, 1], None)
+
+
+def test_an_invalid_policy_names_every_problem(admin):
+    response = save(admin, {"rules": [{"id": "a", "effect": "perhaps"}, {"id": "b"}]})
+
+    assert response.status_code == 400
+    pointers = {problem["pointer"] for problem in response.json()["problems"]}
+    assert pointers == {"/rules/0/effect", "/rules/1/effect"}
+
+
+def test_a_draft_that_somebody_changed_is_not_overwritten(admin):
+    etag = admin.get(PATH).headers["ETag"]
+    save(admin)
+
+    changed = {"rules": [rule("other", "deny")]}
+    assert save(admin, changed, **{"If-Match": etag}).status_code == 412
+    assert admin.get(PATH).json()["draft"]["policy"] == POLICY
+
+
+def test_a_discarded_draft_is_gone(admin):
+    save(admin)
+
+    assert admin.delete(PATH).status_code == 204
+    assert admin.get(PATH).json()["draft"] is None
+    assert publish(admin).status_code == 404
+
+
+def test_the_same_policy_is_not_published_twice(admin):
+    save(admin)
+    publish(admin)
+    save(admin)
+
+    assert publish(admin).status_code == 422
+
+
+def test_a_requirement_that_is_not_enforced_is_not_published(admin):
+    save(admin, {"rules": [rule("two", "ask", require={"slots": [{"group": "finance"}]})]})
+
+    response = publish(admin)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_VALUE")
+    assert "two" in response.json()["detail"]
+
+
+def test_reviewers_read_the_policy_and_do_not_change_it(client, world):
+    client.force_login(world.bob)
+
+    assert client.get(PATH).status_code == 200
+    assert save(client).status_code == 403
+    assert publish(client).status_code == 403
+    assert client.delete(PATH).status_code == 403
+
+
+def test_other_teams_see_nothing_of_it(client, world):
+    client.force_login(world.carol)
+
+    assert client.get(PATH).status_code == 404
+    assert save(client).status_code == 404
+
+
+def test_another_administrator_publishes_where_the_team_wants_it(client, world):
+    erin, frank = administrator(world), administrator(world, "frank")
+    users = type(world.bob).objects
+    client.force_login(users.get(pk=erin.user_id))
+    client.patch("/api/teams/tests", {"two_administrators": True}, "application/json")
+    save(client)
+
+    response = publish(client)
+    assert response.json()["code"] == "SECOND_ADMINISTRATOR_REQUIRED"
+    client.force_login(users.get(pk=frank.user_id))
+    assert publish(client).status_code == 201
+
+
+def test_each_change_is_in_the_audit_trail(admin, world):
+    save(admin)
+    save(admin)
+    admin.delete(PATH)
+    save(admin)
+    publish(admin)
+
+    actions = AuditEntry.objects.filter(team=world.team, action__startswith="policy.")
+    assert list(actions.order_by("pk").values_list("action", flat=True)) == [
+        "policy.drafted",
+        "policy.discarded",
+        "policy.drafted",
+        "policy.published",
+    ]
