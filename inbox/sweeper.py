@@ -17,6 +17,7 @@ from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
+from inbox.platform.pacing import Pacer
 from inbox.platform.timers import Timer
 from inbox.queries.runs import overdue
 
@@ -27,12 +28,18 @@ PURGE_SECONDS = 3_600.0
 #: Interval of the checks for expiry and grace, whose delay people see; each is one cheap query.
 EXPIRY_SECONDS = 1.0
 WAKE_AGAIN_AFTER = timedelta(seconds=5)
+#: Of a sweep for signing audit entries; after an import there are more than one sweep signs.
+SIGN_SECONDS = 3.0
 #: A sweeper whose session is idle for this long loses the election; its process may be suspended.
 SILENT_SECONDS = 15.0
 
 
 def sweep() -> None:
-    """Handle everything that is overdue; safe to run in any process, any number of times."""
+    """
+    Handle everything that is overdue; safe to run in any process, any number of times.
+
+    Pauses between rows while the process is busy.
+    """
     handle_due_times()
     for run_id, implementation in overdue.runs_with_lost_workers():
         with _logged(run=str(run_id)):
@@ -52,9 +59,9 @@ def sweep() -> None:
     if _purges.is_due():
         with _logged(what="sign-ins"):
             delete_stale_rows()
-    if overdue.is_checkpoint_due():
+    if overdue.is_checkpoint_due() or transparency_log.is_behind():
         with _logged(what="audit trail"):
-            transparency_log.append_and_sign()
+            transparency_log.append_and_sign(seconds=SIGN_SECONDS)
 
 
 _purges = Timer(PURGE_SECONDS)
@@ -62,6 +69,7 @@ _purges = Timer(PURGE_SECONDS)
 
 def handle_due_times() -> None:
     """Handle expiry notices, expiry and grace periods, whose times are shown to people."""
+    _pacer.start()
     send_expiry_notices()
     expire_overdue()
     queue_due_resumes()
@@ -99,6 +107,10 @@ def _logged(**about: str) -> Iterator[None]:
         raise
     except Exception:
         log.exception("sweep failed", **about)
+    _pacer.pause_if_due()
+
+
+_pacer = Pacer()
 
 
 def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: None) -> None:

@@ -2,7 +2,7 @@
 
 from inbox.transparency_log.audit_exports import Export, export_trail
 from inbox.transparency_log.checkpoint_sinks import publish_checkpoints
-from inbox.transparency_log.signer import append_and_sign, export_lines
+from inbox.transparency_log.signer import append_and_sign, export_lines, is_behind
 from inbox.transparency_log.signing_keys import existing_key, rotate_signing_key, signing_key
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "existing_key",
     "export_lines",
     "export_trail",
+    "is_behind",
     "publish_checkpoints",
     "rotate_signing_key",
     "signing_key",

@@ -10,6 +10,7 @@ from django.db import close_old_connections
 
 from inbox.actions.audit.verification_runs import claim_verification, record_verification
 from inbox.models import AuditCheckpoint, AuditVerification
+from inbox.platform.pacing import Pacer
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
 from tools.audit_verifier import Key, notes_in
@@ -78,5 +79,5 @@ def _verify(key: Key, positions: tuple[int, int] | None) -> dict[str, Any]:
     path = Path(settings.AUDIT_CHECKPOINTS)
     outside = notes_in(path) if path.exists() else []
     if positions is None:
-        return verify_all(key, outside)
-    return verify_range(key, outside, first=positions[0], last=positions[1])
+        return verify_all(key, outside, pacer=Pacer())
+    return verify_range(key, outside, first=positions[0], last=positions[1], pacer=Pacer())

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -15,15 +17,18 @@ from django.db.models import QuerySet
 from inbox.actions.audit.transparency_log import (
     AT_ONCE,
     LogMismatch,
+    check_last_checkpoint,
     rebuild_blocks,
+    remove_uncommitted_leaves,
     sign_entries,
 )
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.platform.clock import database_now
+from inbox.platform.pacing import Pacer
 from inbox.platform.timers import Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
-from inbox.rules.audit.signed_checkpoint import signed_export
+from inbox.rules.audit.signed_checkpoint import SigningKey, signed_export
 from inbox.rules.errors import NotFound
 from inbox.transparency_log import checkpoint_sinks
 from inbox.transparency_log.signing_keys import existing_key, signing_key
@@ -34,12 +39,13 @@ log = structlog.get_logger(__name__)
 THOROUGH_CHECK_SECONDS = 900.0
 
 
-def append_and_sign(*, thoroughly: bool | None = None) -> int:
+def append_and_sign(*, thoroughly: bool | None = None, seconds: float = math.inf) -> int:
     """
     Append new audit entries to the log, sign checkpoints, and return the number of new entries.
 
-    With `thoroughly` it also finds entries that were inserted late and repairs the block cache;
-    None does so every THOROUGH_CHECK_SECONDS.
+    Pauses between checkpoints while the process is busy, and stops after some seconds; `is_behind`
+    tells whether there is more to sign. With `thoroughly` it also finds entries that were inserted
+    late and repairs the block cache; None does so every THOROUGH_CHECK_SECONDS.
     """
     key = signing_key()
     late = (
@@ -52,10 +58,11 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
         log.error("the checkpoint file belongs to another transparency log, see docs/audit.md")
         return 0
     try:
-        while (checkpoint := sign_entries(key=key, also=late)) is not None:
-            count, size = checkpoint.size - size, checkpoint.size
-            if count < AT_ONCE:
-                break  # the next call signs entries that arrived meanwhile
+        check_last_checkpoint(key)
+        if trail.uncommitted_leaves():
+            remove_uncommitted_leaves()
+        for checkpoint in _sign(key, late, until=time.monotonic() + seconds):
+            size = checkpoint.size
     except LogMismatch as problem:
         # Repeated until an operator fixes it, so without a traceback.
         log.error("transparency log not signed", problem=str(problem), key=key.verifier)  # noqa: TRY400
@@ -67,15 +74,48 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
     return size - before
 
 
-def _find_late_entries() -> list[int]:
-    """Repair the block cache, and return the ids of entries that the regular scan misses."""
+def is_behind() -> bool:
+    """Return whether the last call of `append_and_sign` in this process left entries unsigned."""
+    return _signed_to is not None
+
+
+#: The last signed id while there is more to sign, so that the entries before are not read again;
+#: they are every few minutes, because ids are not committed in their order.
+_signed_to: int | None = None
+_rescan = Timer(300.0)
+
+
+def _sign(
+    key: SigningKey, late: Sequence[tuple[int, str]], *, until: float
+) -> Iterator[AuditCheckpoint]:
+    """Sign the late entries, then the others in the order of their ids, AT_ONCE at a time."""
+    global _signed_to  # noqa: PLW0603
+    pacer, after = Pacer(), None if _rescan.is_due() else _signed_to
+    while True:
+        unsigned = trail.entries_without_leaf(database_now(), after=after)
+        entries, late = [*late, *unsigned], []
+        for first in range(0, len(entries), AT_ONCE):
+            part = entries[first : first + AT_ONCE]
+            yield sign_entries(key=key, entries=part)
+            if time.monotonic() > until:
+                _signed_to = part[-1][0]
+                return
+            pacer.pause_if_due()
+        if len(unsigned) < trail.UNSIGNED_AT_ONCE:
+            _signed_to = None  # the next call signs entries that arrived meanwhile
+            return
+        after = unsigned[-1][0]
+
+
+def _find_late_entries() -> list[tuple[int, str]]:
+    """Repair the block cache, and return the entries that the regular scan misses."""
     with suppress(LogMismatch):  # reported by signing
         if rebuild_blocks():
             log.warning("blocks of the transparency log rebuilt, they did not match")
     late = trail.late_entries(database_now())
     if late:
         _thorough_check.reset()  # there may be more
-        log.warning("audit entries inserted late", first=late[:5])
+        log.warning("audit entries inserted late", first=[pk for pk, _ in late[:5]])
     return late
 
 

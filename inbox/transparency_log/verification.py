@@ -11,6 +11,7 @@ from django.db.models import Max
 from inbox.actions.audit.transparency_log import LogMismatch, are_blocks_valid
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.platform.clock import database_now
+from inbox.platform.pacing import Pacer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.transparency_log.reconciliation import add_differences
@@ -22,7 +23,13 @@ Report = dict[str, Any]
 CLOCK_TOLERANCE = timedelta(minutes=1)
 
 
-def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool = False) -> Report:
+def verify_all(
+    key: Key | None,
+    outside: Iterable[str] = (),
+    *,
+    with_rows: bool = False,
+    pacer: Pacer | None = None,
+) -> Report:
     """
     Verify every entry; `outside` are copies of checkpoints from elsewhere.
 
@@ -32,7 +39,7 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     """
     verifier = Verifier(key)
     verifier.trust(trail.checkpoint_notes(), outside)
-    _feed(verifier, trail.log_lines())
+    _feed(verifier, trail.log_lines(), pacer)
     for position, entry in trail.uncommitted_leaves():
         verifier.find("position", "never_signed", position=position, entry=entry)
     try:
@@ -55,10 +62,12 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     return _report(verifier)
 
 
-def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: int) -> Report:
+def verify_range(
+    key: Key | None, outside: Iterable[str], *, first: int, last: int, pacer: Pacer | None = None
+) -> Report:
     """Verify a range of positions in the log, from 0, both ends included."""
     entries = AuditEntry.objects.filter(leaf__position__range=(first, last))
-    verifier = _verify_part(key, outside, entries)
+    verifier = _verify_part(key, outside, entries, pacer)
     own = verifier.own
     if own and verifier.sealed < min(last + 1, own.size) - first:
         verifier.find(
@@ -74,22 +83,25 @@ def _report(verifier: Verifier) -> Report:
     return verifier.report(now)
 
 
-def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verifier:
+def _verify_part(
+    key: Key | None, outside: Iterable[str], entries: Any, pacer: Pacer | None = None
+) -> Verifier:
     point = AuditCheckpoint.objects.order_by("-size").first()
     verifier = Verifier(key, is_whole=False, checkpoint=point.note if point else "")
     if point is not None:
         verifier.trust([point.note, *trail.key_rotations()], outside)
         positions = trail.positions_of(entries, point.size)
-        _feed(verifier, with_erasures(trail.lines_with_paths(positions, point.size)))
+        lines = with_erasures(trail.lines_with_paths(positions, point.size))
+        _feed(verifier, lines, pacer)
     if verifier.newer:
         verifier.find("log", "checkpoint_missing", size=verifier.newer)
     return verifier
 
 
-def _feed(verifier: Verifier, lines: Iterable[Any]) -> None:
-    """Check lines; forged rows may be unreadable."""
+def _feed(verifier: Verifier, lines: Iterable[Any], pacer: Pacer | None) -> None:
+    """Check lines, with pauses if there is a pacer; forged rows may be unreadable."""
     try:
-        for line in lines:
+        for line in pacer.paced(lines) if pacer else lines:
             verifier.feed(line)
     except (*UNREADABLE, DataError, OperationalError) as error:
         # SQLite's error for an invalid text; others mean that the database is down.

@@ -1,6 +1,6 @@
 """Appending audit entries to the transparency log, and signing checkpoints."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,7 +16,8 @@ from inbox.rules.audit.merkle import BLOCK, Frontier, leaf_hash, root_of
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, read_checkpoint
 from inbox.rules.people.access import SWEEPER, Actor
 
-AT_ONCE = 20_000
+#: Entries of one checkpoint: writers of SQLite wait for about 10 ms while it is signed.
+AT_ONCE = 500
 SINK_AT_ONCE = 20
 #: Whoever sends to a sink has it for so long; after a failure it is left alone for a moment.
 SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
@@ -31,18 +32,36 @@ class LogMismatch(Exception):
 
 
 @transaction.atomic(durable=True)
-def sign_entries(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | None:
+def sign_entries(*, key: SigningKey, entries: Sequence[tuple[int, str]]) -> AuditCheckpoint:
     """
-    Append up to AT_ONCE entries that are not in the log, and sign a checkpoint.
+    Append entries that are not in the log, as (id, hash), and sign a checkpoint.
 
-    Considers the entries of the last minutes and those with the ids `also`; returns None if there
-    are none. A concurrent call fails at the constraints and changes nothing. Leaves after the last
-    checkpoint are deleted, and an audit entry records that.
+    A concurrent call for the same entries fails at the constraints and changes nothing.
 
     Raises:
         LogMismatch.
     """
-    return _append_and_sign(key, also=also)
+    return _append_and_sign(key, entries)
+
+
+@transaction.atomic(durable=True)
+def remove_uncommitted_leaves() -> None:
+    """Delete leaves after the last checkpoint, whose positions block new ones; record that."""
+    leaves = trail.uncommitted_leaves()
+    if leaves:
+        AuditLeaf.objects.filter(position__in=[position for position, _ in leaves]).delete()
+        audit_trail.record("audit.leaves_removed", SWEEPER, database_now(), leaves=leaves)
+
+
+def check_last_checkpoint(key: SigningKey) -> int:
+    """
+    Return the size of the log if this key may continue it.
+
+    Raises:
+        LogMismatch.
+    """
+    last = AuditCheckpoint.objects.order_by("-size").first()
+    return _frontier_of(last, key).size if last else 0
 
 
 @transaction.atomic(durable=True)
@@ -85,10 +104,8 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
     audit_trail.record(
         "audit.key_rotated", actor, database_now(), key=key.verifier, next_key=next_key.verifier
     )
-    signed = _append_and_sign(key, next_key)
-    if signed is None:
-        raise RuntimeError("There was an entry to seal.")
-    return signed
+    now = database_now()
+    return _append_and_sign(key, trail.entries_without_leaf(now), next_key)
 
 
 @dataclass(frozen=True)
@@ -149,17 +166,13 @@ def record_failure(*, address: str, problem: str, until: datetime) -> None:
 
 
 def _append_and_sign(
-    key: SigningKey, next_key: SigningKey | None = None, *, also: Collection[int] = ()
-) -> AuditCheckpoint | None:
+    key: SigningKey, entries: Sequence[tuple[int, str]], next_key: SigningKey | None = None
+) -> AuditCheckpoint:
     now = database_now()
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
-    _delete_uncommitted_leaves(now)
-    new_entries = trail.entries_without_leaf(now, also=also, limit=AT_ONCE)
-    if not new_entries:
-        return None
     leaves, blocks = [], []
-    for pk, entry_hash in new_entries:
+    for pk, entry_hash in entries:
         leaves.append(AuditLeaf(position=frontier.size, entry_id=pk))
         root = frontier.append(leaf_hash(entry_hash))
         if root is not None:
@@ -172,7 +185,7 @@ def _append_and_sign(
         note=checkpoint(
             size=frontier.size, root=frontier.root(), at=now, key=key, next_key=next_key
         ),
-        newest_entry=max([pk for pk, _ in new_entries] + [last.newest_entry if last else 0]),
+        newest_entry=max([pk for pk, _ in entries] + [last.newest_entry if last else 0]),
         at=now,
     )
 
@@ -191,14 +204,6 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
     if (parsed.size, parsed.root) != (frontier.size, frontier.root()) or last.size != parsed.size:
         raise LogMismatch("checkpoint_differs", "the last checkpoint does not match its contents")
     return frontier
-
-
-def _delete_uncommitted_leaves(now: datetime) -> None:
-    """Delete leaves after the last checkpoint; their positions would block new ones."""
-    leaves = trail.uncommitted_leaves()
-    if leaves:
-        AuditLeaf.objects.filter(position__in=[position for position, _ in leaves]).delete()
-        audit_trail.record("audit.leaves_removed", SWEEPER, now, leaves=leaves)
 
 
 def _store_blocks(blocks: Iterable[AuditBlock]) -> None:

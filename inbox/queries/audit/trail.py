@@ -1,11 +1,11 @@
 """The audit trail as the verifier reads it: one mapping for each entry, a line of an export."""
 
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
@@ -18,7 +18,10 @@ _FIELDS = (
     *(*_REPEATED, "actor_kind", "actor_id", "erases_from", "erases_to"),
 )
 _IDS = ("chain", "team", "thread", "run", "interrupt", "tool_call")
-_CHUNK = 5_000
+#: Rows that are made Python values at once: a few milliseconds in which no other thread runs.
+_CHUNK = 250
+#: Entries that are read at once to be signed.
+UNSIGNED_AT_ONCE = 5_000
 #: Ids are assigned before commit; transactions that are open for longer are terminated.
 _LATEST_COMMIT = timedelta(minutes=10)
 _HAS_NO_LEAF = ~Exists(AuditLeaf.objects.filter(entry=OuterRef("pk")))
@@ -33,20 +36,22 @@ def log_lines(size: int | None = None) -> Iterator[dict[str, Any]]:
         yield from lines_of(entries.filter(leaf__position__lt=size).order_by("leaf__position"))
         return
     # Read these first: an entry that gets its leaf meanwhile would be missing from both reads.
-    without_leaf = {
-        line["hash"]: line for line in lines_of(entries.filter(leaf=None).order_by("pk"))
-    }
+    without_leaf = _array(entries.filter(leaf=None).order_by("pk").values_list("pk", flat=True))
+    last_position = -1
     for line in lines_of(entries.filter(leaf__isnull=False).order_by("leaf__position")):
-        without_leaf.pop(line["hash"], None)
+        last_position = line["position"]
         yield line
-    yield from without_leaf.values()
+    is_new = Q(leaf=None) | Q(leaf__position__gt=last_position)
+    for first in range(0, len(without_leaf), _PART_CHUNK):
+        rows = entries.filter(is_new, pk__in=list(without_leaf[first : first + _PART_CHUNK]))
+        for line in list(lines_of(rows.order_by("pk"))):
+            yield {**line, "position": None}
 
 
 def positions_of(entries: "QuerySet[AuditEntry]", size: int) -> Sequence[int]:
     """Return the positions of these entries in the log of this size, in order."""
     rows = entries.filter(leaf__position__lt=size).order_by("leaf__position")
-    # An array of 8-byte integers: there may be a million.
-    return array("q", rows.values_list("leaf__position", flat=True).iterator(chunk_size=_CHUNK))
+    return _array(rows.values_list("leaf__position", flat=True))
 
 
 def entries_at(positions: Sequence[int]) -> "Iterator[QuerySet[AuditEntry]]":
@@ -85,26 +90,21 @@ def uncommitted_leaves() -> list[tuple[int, int]]:
     return list(leaves.order_by("position").values_list("position", "entry")[:100])
 
 
-def entries_without_leaf(
-    now: datetime, *, also: Collection[int], limit: int
-) -> list[tuple[int, str]]:
+def entries_without_leaf(now: datetime, *, after: int | None = None) -> list[tuple[int, str]]:
     """
-    Return up to `limit` entries without a leaf, as (id, hash), the oldest first.
+    Return up to UNSIGNED_AT_ONCE entries without a leaf, as (id, hash), the oldest first.
 
-    These are the entries of the last minutes, and the late ones with the ids `also`.
+    These are the entries of the last minutes with ids greater than `after`.
     """
-    settled_id = _settled_id(now)
-    rows = AuditEntry.objects.filter(_HAS_NO_LEAF).order_by("pk").values_list("pk", "hash")
-    if settled_id is None:
-        return list(rows[:limit])
-    # Two queries: for one with an OR, SQLite reads all entries while it blocks writers.
-    late = rows.filter(pk__in=also, pk__lte=settled_id)
-    return [*late, *rows.filter(pk__gt=settled_id)[:limit]][:limit]
+    rows = AuditEntry.objects.filter(_HAS_NO_LEAF)
+    for limit in (after, _settled_id(now)):
+        rows = rows if limit is None else rows.filter(pk__gt=limit)
+    return list(rows.order_by("pk").values_list("pk", "hash")[:UNSIGNED_AT_ONCE])
 
 
-def late_entries(now: datetime) -> list[int]:
+def late_entries(now: datetime) -> list[tuple[int, str]]:
     """
-    Return up to 5,000 ids of entries without a leaf that are too old to get one regularly.
+    Return up to UNSIGNED_AT_ONCE entries without a leaf that are too old to get one regularly.
 
     Reads an index of all entries: one second for a million.
     """
@@ -114,7 +114,9 @@ def late_entries(now: datetime) -> list[int]:
     # "+ 0" makes SQLite scan an index instead of the table with all its columns.
     numbered = AuditEntry.objects.annotate(number=F("pk") + 0)
     late = numbered.filter(_HAS_NO_LEAF, number__lte=settled_id).order_by()
-    return list(late.values_list("pk", flat=True)[:_CHUNK])
+    # The hashes by a second query: they are not in the index.
+    numbers = list(late.values_list("pk", flat=True)[:UNSIGNED_AT_ONCE])
+    return list(AuditEntry.objects.filter(pk__in=numbers).order_by("pk").values_list("pk", "hash"))
 
 
 def _settled_id(now: datetime) -> int | None:
@@ -130,6 +132,11 @@ def key_rotations() -> list[str]:
         return []
     checkpoints = AuditCheckpoint.objects.filter(note__contains="\nnext ").order_by("size")
     return list(checkpoints.values_list("note", flat=True))
+
+
+def _array(numbers: Any) -> Sequence[int]:
+    """Return integers of 8 bytes: there may be a million."""
+    return array("q", numbers.iterator(chunk_size=_CHUNK))
 
 
 def lines_of(entries: "QuerySet[AuditEntry]") -> Iterator[dict[str, Any]]:

@@ -183,7 +183,7 @@ def test_what_is_erased_while_it_is_read_is_no_tampering(log, auditor, monkeypat
 
     read = let_happen_while_it_is_read(erase, monkeypatch)
 
-    assert (command()[0], len(read)) == (0, 4), "it has looked twice"
+    assert (command()[0], len(read)) == (0, 3), "it has looked twice"
 
 
 def test_what_is_sealed_while_it_is_read_is_read_once(log, auditor, world, monkeypatch):

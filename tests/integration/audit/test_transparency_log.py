@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from inbox import transparency_log
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.transparency_log import LogMismatch, rotate_key
+from inbox.actions.audit.transparency_log import AT_ONCE, LogMismatch, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.platform.clock import database_now
 from inbox.rules.audit.signed_checkpoint import SigningKey
@@ -149,6 +149,32 @@ def test_what_comes_while_it_seals_waits_for_the_next_time(log, auditor, world, 
 
     assert transparency_log.append_and_sign() > 0
     assert len(calls) == 1
+
+
+def record_many(world, number):
+    entry = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
+    audit_trail.record_all(audit_trail.build_entry(**entry) for _ in range(number))
+
+
+def test_many_entries_are_signed_in_short_transactions(log, auditor, world):
+    before = AuditCheckpoint.objects.latest("size").size
+    record_many(world, 2 * AT_ONCE + 1)
+
+    assert transparency_log.append_and_sign() == 2 * AT_ONCE + 1
+
+    sizes = AuditCheckpoint.objects.filter(size__gt=before).order_by("size")
+    assert [point.size - before for point in sizes] == [AT_ONCE, 2 * AT_ONCE, 2 * AT_ONCE + 1]
+    assert verify(auditor)["verdict"] == "intact"
+
+
+def test_signing_that_ran_out_of_time_continues_at_the_next_call(log, auditor, world):
+    record_many(world, AT_ONCE + 1)
+
+    assert transparency_log.append_and_sign(seconds=0) == AT_ONCE
+    assert transparency_log.is_behind()
+    assert transparency_log.append_and_sign() == 1
+    assert not transparency_log.is_behind()
+    assert verify(auditor)["verdict"] == "intact"
 
 
 def test_without_the_right_key_nothing_can_be_told(log, auditor):

@@ -68,9 +68,9 @@ def verify(auditor: Auditor) -> dict[str, Any]:
 
 def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) -> list[Any]:
     """
-    Let something happen once, behind what is read first of the log and before the rest.
+    Let something happen once, after the ids of unsigned entries are read and before the log.
 
-    Returns a list that grows by one with each part that is read: two are the whole log.
+    Returns a list that grows by one with the log, and by one with the unsigned entries, if any.
     """
     from inbox.queries.audit import trail
 
@@ -78,7 +78,7 @@ def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) ->
 
     def lines_of(entries: Any) -> Any:
         parts.append(entries)
-        if len(parts) == 2:
+        if len(parts) == 1:
             happens()
         return original(entries)
 

@@ -1,0 +1,35 @@
+"""A tiny run of the benchmark: each workload still knows the interfaces that it drives."""
+
+from dataclasses import replace
+
+import pytest
+
+from bench.plan import QUICK, measure
+from bench.report import neighbours, table
+from bench.shapes import start
+
+TINY = replace(
+    QUICK,
+    trips=2,
+    trips_at_once=8,
+    pages=2,
+    pending=(20,),
+    followers=(2,),
+    idle_streams=2,
+    idle_seconds=0.2,
+    finished=10,
+)
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("fill", [True, False])
+def test_every_workload_runs_and_has_figures(fill):
+    with start("bare") as bare, start("embedded") as embedded:
+        results = measure({"bare": bare, "embedded": embedded}, TINY, rounds=1, fill=fill)
+
+    assert {name.split()[0].rstrip(",") for name in results} == {
+        *("W1", "W2", "W3", "followers", "idle", "W5"),
+        *({"W6"} if fill else ()),
+    }
+    assert "x" in table(results, ["bare", "embedded"], base="bare")
+    assert neighbours(results)
