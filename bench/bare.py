@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ class Application:
         self._pool: psycopg_pool.AsyncConnectionPool | None = None
         self._next: dict[str, int] = {}
         self._opening = asyncio.Lock()
+        self._followers: dict[str, list[asyncio.Queue[bytes]]] = {}
+        self._newest = ""
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         body = b""
@@ -72,14 +74,46 @@ class Application:
             body += message.get("body", b"")
             if not message.get("more_body"):
                 break
+        if scope["path"] == "/api/interrupts":
+            await self._list(send)
+            return
+        if scope["path"] == "/api/threads":
+            await _answer(send, {"results": [{"id": self._newest}]})
+            return
         headers = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         if scope["path"] == "/agui/rehearsal/":
             await self._play(json.loads(body), send)
+        elif scope["path"].endswith("/events"):
+            await self._follow(scope["path"].split("/")[3], send)
         await send({"type": "http.response.body", "body": b""})
 
+    async def _list(self, send: Send) -> None:
+        pool = await self._open_pool()
+        async with pool.connection() as connection:
+            rows = await connection.execute("SELECT body FROM event ORDER BY thread, seq LIMIT 50")
+            bodies = [json.loads(body) for (body,) in await rows.fetchall()]
+        await _answer(send, {"results": bodies})
+
+    async def _follow(self, thread: str, send: Send) -> None:
+        """Send the events so far, then each chunk that is committed."""
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._followers.setdefault(thread, []).append(queue)
+        try:
+            pool = await self._open_pool()
+            async with pool.connection() as connection:
+                rows = await connection.execute(
+                    "SELECT seq, body FROM event WHERE thread = %s ORDER BY seq", [thread]
+                )
+                chunk = _chunk(await rows.fetchall())
+            while True:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                chunk = await queue.get()
+        finally:
+            self._followers[thread].remove(queue)
+
     async def _play(self, run_input: dict[str, Any], send: Send) -> None:
-        thread = run_input["threadId"]
+        thread = self._newest = run_input["threadId"]
         run = {"threadId": thread, "runId": run_input["runId"]}
         started = {"type": "RUN_STARTED", **run}
         if run_input.get("resume"):
@@ -93,7 +127,9 @@ class Application:
         text = run_input["messages"][-1]["content"]
         scenario, _, number = text.removeprefix("rehearse:").partition(":")
         await self._commit_and_send(send, thread, [started])
-        if scenario == "stream":
+        if scenario == "echo":
+            await self._commit_and_send(send, thread, [{"type": "RUN_FINISHED", **run}])
+        elif scenario == "stream":
             await self._stream(send, thread, int(number))
             await self._commit_and_send(send, thread, [{"type": "RUN_FINISHED", **run}])
         else:
@@ -130,8 +166,10 @@ class Application:
         pool = await self._open_pool()
         async with pool.connection() as connection, connection.cursor() as cursor:
             await cursor.executemany("INSERT INTO event VALUES (%s, %s, %s)", rows)
-        chunk = "".join(f"id: {seq}\ndata: {body}\n\n" for _, seq, body in rows)
-        await send({"type": "http.response.body", "body": chunk.encode(), "more_body": True})
+        chunk = _chunk((seq, body) for _, seq, body in rows)
+        for queue in self._followers.get(thread, ()):
+            queue.put_nowait(chunk)
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
     async def _open_pool(self) -> psycopg_pool.AsyncConnectionPool:
         async with self._opening:
@@ -141,6 +179,20 @@ class Application:
                 )
                 await self._pool.open()
         return self._pool
+
+
+def _chunk(rows: Iterable[tuple[Any, ...]]) -> bytes:
+    return "".join(f"id: {seq}\ndata: {body}\n\n" for seq, body in rows).encode()
+
+
+async def _answer(send: Send, content: dict[str, Any]) -> None:
+    body = json.dumps(content).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 application = Application()

@@ -1,5 +1,5 @@
 """
-Fill a product's database with interrupts: `python -m bench.fill <open> [<decided>]`.
+Fill a database with interrupts and runs: `python -m bench.fill <open> <decided> <finished>`.
 
 Runs in the environment of the product. It stores runs with ten interrupts each, directly instead of
 through the actions, which would take hours.
@@ -10,6 +10,7 @@ import json
 import os
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import django
 
@@ -20,12 +21,20 @@ from django.db import connection, transaction  # noqa: E402
 
 from agents.demo_agent.tools import send_email  # noqa: E402
 from agents.sdk.schemas import approval_schema  # noqa: E402
-from inbox.models import Agent, Decision, Interrupt, Run, Thread, ToolCall  # noqa: E402
+from inbox.models import Agent, Decision, Event, Interrupt, Run, Thread, ToolCall  # noqa: E402
 from inbox.platform.clock import database_now  # noqa: E402
 from inbox.rules.decisions.similarity import search_text_of, similarity_key  # noqa: E402
 
 _PER_RUN = 10
 _RUNS_AT_ONCE = 200
+_FINISHED_AT_ONCE = 1_000
+_FINISHED_EVENTS = (
+    "RUN_STARTED",
+    "TEXT_MESSAGE_START",
+    "TEXT_MESSAGE_CONTENT",
+    "TEXT_MESSAGE_END",
+    "RUN_FINISHED",
+)
 #: Frequent and rare tools, as in a real inbox.
 _TOOLS = ("send_email", "send_email", "send_email", "execute_payment", "merge_pull_request")
 _RARE_EVERY = 200
@@ -36,8 +45,8 @@ _LETTER = (
 )
 
 
-def fill(number: int, decided: int = 0) -> None:
-    """Add open and decided interrupts to the demo's team up to these numbers."""
+def fill(number: int, decided: int = 0, finished: int = 0) -> None:
+    """Add open and decided interrupts and finished runs to the demo's team up to these numbers."""
     common = Agent.objects.get(slug="rehearsal")
     rare, _ = Agent.objects.get_or_create(
         slug="bench-rare",
@@ -51,6 +60,11 @@ def fill(number: int, decided: int = 0) -> None:
         rows = Interrupt.objects.filter(team_id=common.team_id)
         rows = rows.filter(status="open") if is_open else rows.exclude(status="open")
         _fill((common, rare), target - rows.count(), is_open=is_open)
+    missing = finished - Run.objects.filter(team_id=common.team_id, status="succeeded").count()
+    now = database_now()
+    for first in range(0, missing, _FINISHED_AT_ONCE):
+        with transaction.atomic():
+            _store_finished(common, now, range(first, min(first + _FINISHED_AT_ONCE, missing)))
     with connection.cursor() as cursor:
         # Autovacuum would run a minute later.
         cursor.execute("ANALYZE" if connection.vendor == "postgresql" else "PRAGMA optimize")
@@ -110,6 +124,56 @@ def store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool) 
     if not is_open:
         Decision.objects.bulk_create(_decision(row) for row in rows)
     return rows
+
+
+def _store_finished(agent: Any, now: Any, numbers: range) -> None:
+    """Store a thread for each number, with a run that has succeeded, and its events."""
+    threads = [
+        Thread(
+            team_id=agent.team_id,
+            agent=agent,
+            external_id=str(uuid4()),
+            title=f"Finished thread {number}",
+            next_seq=len(_FINISHED_EVENTS) + 1,
+            created_at=now,
+            updated_at=now,
+        )
+        for number in numbers
+    ]
+    runs = [
+        Run(
+            team_id=agent.team_id,
+            agent=agent,
+            thread=thread,
+            external_id=str(uuid4()),
+            status="succeeded",
+            input='{"messages": []}',
+            first_seq=1,
+            started_by="bench",
+            queued_at=now,
+            started_at=now,
+            finished_at=now,
+        )
+        for thread in threads
+    ]
+    Thread.objects.bulk_create(threads)
+    Run.objects.bulk_create(runs)
+    Event.objects.bulk_create(
+        [
+            Event(
+                thread=run.thread,
+                run=run,
+                seq=seq,
+                type=kind,
+                body=json.dumps({"type": kind, "runId": run.external_id, "delta": _LETTER}),
+                from_agent=True,
+                at=now,
+            )
+            for run in runs
+            for seq, kind in enumerate(_FINISHED_EVENTS, 1)
+        ],
+        batch_size=2_000,
+    )
 
 
 def _call(run: Any, number: int, now: Any) -> Any:
@@ -182,8 +246,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.fill", description=__doc__)
     parser.add_argument("number", type=int, help="number of open interrupts to reach")
     parser.add_argument("decided", type=int, nargs="?", default=0, help="number of decided ones")
+    parser.add_argument("finished", type=int, nargs="?", default=0, help="finished runs")
     options = parser.parse_args()
-    fill(options.number, options.decided)
+    fill(options.number, options.decided, options.finished)
 
 
 if __name__ == "__main__":

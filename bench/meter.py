@@ -10,6 +10,23 @@ import psutil
 _SAMPLE_SECONDS = 0.2
 
 
+def foreign_cpu_seconds() -> float:
+    """Return the processor time of this machine that neither this process nor its children used."""
+    machine = psutil.cpu_times()
+    busy = sum(machine) - machine.idle - getattr(machine, "iowait", 0.0)
+    busy -= getattr(machine, "guest", 0.0) + getattr(machine, "guest_nice", 0.0)
+    me = psutil.Process()
+    return busy - sum(_cpu_seconds(process) for process in (me, *me.children(recursive=True)))
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(times.user + times.system)
+
+
 class Meter:
     """A meter of processes and their children; `peak_bytes` is the largest sum of RSS."""
 
@@ -19,8 +36,7 @@ class Meter:
 
     def cpu_seconds(self) -> float:
         """Return the user and system time so far, including children."""
-        times = [process.cpu_times() for process in self._all_processes()]
-        return sum(time.user + time.system for time in times)
+        return sum(_cpu_seconds(process) for process in self._all_processes())
 
     def sample(self) -> None:
         """Take a sample of the memory."""

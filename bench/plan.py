@@ -1,18 +1,26 @@
-"""Order and sizes of the workloads."""
+"""Order and sizes of the workloads, in rounds that all subjects take by turns."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from bench import lists, workloads
+from bench import followers, lists, workloads
 from bench.figures import Figures
+from bench.meter import foreign_cpu_seconds
 from bench.shapes import Subject
 
-Results = dict[str, Figures]  #: by workload
+#: The figures of each round, by workload and subject.
+Results = dict[str, dict[str, list[Figures]]]
+Workload = Callable[[Subject], Awaitable[Figures]]
 
 
 @dataclass(frozen=True)
 class Sizes:
+    """Sizes of one round."""
+
     trips: int
     trips_at_once: int
     streams: int
@@ -20,68 +28,150 @@ class Sizes:
     interrupts: int
     pages: int
     pending: tuple[int, ...]
+    followers: tuple[int, ...]
+    idle_streams: int
+    idle_seconds: float
+    finished: int
 
 
 FULL = Sizes(
-    trips=200,
-    trips_at_once=320,
-    streams=10,
-    streams_at_once=2,
-    interrupts=5,
-    pages=100,
+    trips=50,
+    trips_at_once=128,
+    streams=4,
+    streams_at_once=1,
+    interrupts=3,
+    pages=50,
     pending=(10_000, 100_000),
+    followers=(1, 100, 500),
+    idle_streams=200,
+    idle_seconds=8,
+    finished=100_000,
 )
 QUICK = Sizes(
-    trips=40,
-    trips_at_once=64,
-    streams=3,
+    trips=10,
+    trips_at_once=32,
+    streams=1,
     streams_at_once=1,
-    interrupts=2,
-    pages=20,
+    interrupts=1,
+    pages=5,
     pending=(1_000,),
+    followers=(1, 20),
+    idle_streams=20,
+    idle_seconds=2,
+    finished=1_000,
 )
+#: Requests that are pending for W5 where two checkouts are compared, each of which makes its own.
+COMPARED_PENDING = 1_000
 
-Workload = Callable[[], Coroutine[None, None, Figures]]
 
+def measure(
+    subjects: Mapping[str, Subject], sizes: Sizes, rounds: int, *, only: str = "", fill: bool = True
+) -> Results:
+    """
+    Run every workload whose name begins with `only`, `rounds` times on each subject by turns.
 
-def measure(subject: Subject, sizes: Sizes) -> Results:
-    """Run every workload once after a warm-up, and return the figures."""
-    results = {name: asyncio.run(run()) for name, run in _agui_workloads(subject, sizes).items()}
-    results["memory"] = {"peak MB": subject.target.meter.peak_bytes / 1_000_000}
-    if subject.product is not None:
-        for number in sizes.pending:
-            subject.fill(number)
-            results[f"W5 {number:,} pending"] = asyncio.run(_lists(subject, sizes))
+    Without `fill` the subjects are driven over their public interfaces only.
+    """
+    chosen = {name: work for name, work in _workloads(sizes).items() if name.startswith(only)}
+    for subject in subjects.values():
+        asyncio.run(workloads.trips(subject.target, at_once=4, number=20))
+        asyncio.run(workloads.streams(subject.target, at_once=2, times=1))
+        subject.target.meter.peak_bytes = 0
+    results = {name: _rounds(name, work, subjects, rounds) for name, work in chosen.items()}
+    for name, prepare, work in _filled(sizes, fill=fill):
+        if name.startswith(only):
+            for subject in subjects.values():
+                prepare(subject)
+            results[name] = _rounds(name, work, subjects, rounds)
     return results
 
 
-def _agui_workloads(subject: Subject, sizes: Sizes) -> dict[str, Workload]:
-    target = subject.target
-    # Warm up.
-    asyncio.run(workloads.trips(target, at_once=4, number=20))
-    asyncio.run(workloads.streams(target, at_once=2, times=1))
-    subject.target.meter.peak_bytes = 0
+def _rounds(
+    name: str, work: Workload, subjects: Mapping[str, Subject], rounds: int
+) -> dict[str, list[Figures]]:
+    print(name, file=sys.stderr, flush=True)
+    figures: dict[str, list[Figures]] = {subject: [] for subject in subjects}
+    for subject in turns([*subjects], rounds):
+        foreign, begun = foreign_cpu_seconds(), time.perf_counter()
+        round_figures = asyncio.run(_run(work, subjects[subject]))
+        cores = (foreign_cpu_seconds() - foreign) / (time.perf_counter() - begun)
+        memory = subjects[subject].target.meter.peak_bytes / 1_000_000 or None
+        figures[subject].append(
+            {**round_figures, "memory MB": memory, FOREIGN_CORES: max(0.0, cores)}
+        )
+    return figures
+
+
+#: Cores that processes other than the benchmark's and its servers' used meanwhile.
+FOREIGN_CORES = "other processes, cores"
+
+
+async def _run(work: Workload, subject: Subject) -> Figures:
+    return await work(subject)
+
+
+def turns(names: list[str], rounds: int) -> Iterator[str]:
+    """Yield each name once a round; every other round is in the opposite order."""
+    for number in range(rounds):
+        yield from names if number % 2 == 0 else reversed(names)
+
+
+def _workloads(sizes: Sizes) -> dict[str, Workload]:
+    def on_target(function: Callable[..., Awaitable[Figures]], **options: float) -> Workload:
+        return lambda subject: function(subject.target, **options)
+
+    trips = partial(on_target, workloads.trips)
+    streams = partial(on_target, workloads.streams)
     return {
-        "W1 trips, 1 at a time": lambda: workloads.trips(target, at_once=1, number=sizes.trips),
-        "W1 trips, 8 at once": lambda: workloads.trips(
-            target, at_once=8, number=sizes.trips_at_once
-        ),
-        "W1 trips, 32 at once": lambda: workloads.trips(
-            target, at_once=32, number=sizes.trips_at_once
-        ),
-        "W2 stream, 1 run": lambda: workloads.streams(target, at_once=1, times=sizes.streams),
-        "W2 stream, 20 runs at once": lambda: workloads.streams(
-            target, at_once=20, times=sizes.streams_at_once
-        ),
-        "W3 10 questions": lambda: workloads.interrupts(target, number=10, times=sizes.interrupts),
-        "W3 100 questions": lambda: workloads.interrupts(
-            target, number=100, times=sizes.interrupts
+        "W1 trips, 1 at a time": trips(at_once=1, number=sizes.trips),
+        "W1 trips, 8 at once": trips(at_once=8, number=sizes.trips_at_once),
+        "W1 trips, 32 at once": trips(at_once=32, number=sizes.trips_at_once),
+        "W2 stream, 1 run": streams(at_once=1, times=sizes.streams),
+        "W2 stream, 20 runs at once": streams(at_once=20, times=sizes.streams_at_once),
+        **{
+            f"W3 {number} questions": on_target(
+                workloads.interrupts, number=number, times=sizes.interrupts
+            )
+            for number in (10, 100)
+        },
+        **{
+            f"followers, {number}": on_target(
+                followers.deliveries, number=number, times=sizes.interrupts
+            )
+            for number in sizes.followers
+        },
+        "idle streams": on_target(
+            followers.idle, number=sizes.idle_streams, seconds=sizes.idle_seconds
         ),
     }
 
 
-async def _lists(subject: Subject, sizes: Sizes) -> Figures:
-    return {
-        **await lists.api_list(subject.target, times=sizes.pages),
-        **await lists.html_list(subject.target, times=sizes.pages, login=subject.login()),
-    }
+def _filled(
+    sizes: Sizes, *, fill: bool
+) -> Iterator[tuple[str, Callable[[Subject], None], Workload]]:
+    """Yield workloads on filled databases, with what fills them."""
+
+    async def read_lists(subject: Subject) -> Figures:
+        figures = await lists.api_list(subject.target, times=sizes.pages)
+        if subject.product is None:
+            return figures
+        pages = await lists.html_list(subject.target, times=sizes.pages, login=subject.login())
+        return {**figures, **pages}
+
+    def store(subject: Subject, number: int, finished: int = 0) -> None:
+        if subject.product is not None:
+            subject.fill(number, finished=finished)
+
+    def ask(subject: Subject) -> None:
+        asyncio.run(workloads.ask(subject.target, number=COMPARED_PENDING))
+
+    if not fill:
+        yield f"W5 {COMPARED_PENDING:,} pending", ask, read_lists
+        return
+    for number in sizes.pending:
+        yield f"W5 {number:,} pending", partial(store, number=number), read_lists
+    yield (
+        f"W6 trips after {sizes.finished:,} runs",
+        partial(store, number=0, finished=sizes.finished),
+        lambda subject: workloads.trips(subject.target, at_once=1, number=sizes.trips),
+    )

@@ -1,108 +1,86 @@
-"""Reports of figures: a table with targets, and JSON."""
+"""Reports of figures: a table with ratios between subjects, and JSON."""
 
 import json
 import os
 import platform
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psutil
 
-from bench.figures import medians, range_of
-from bench.plan import Results
-
-#: workload -> figure -> (scaled, embedded); a leading < means "at most", > "at least".
-TARGETS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "W1 trips, 1 at a time": {
-        "decide -> result p50 ms": ("<10", "<6"),
-        "decide -> result p99 ms": ("<25", "<15"),
-    },
-    "W1 trips, 32 at once": {
-        "trips per second": (">100", ">120"),
-        "server CPU ms per trip": ("<15", "<10"),
-    },
-    "W2 stream, 1 run": {
-        "deltas per second": (">10000", ">10000"),
-        "first delta p50 ms": ("<15", "<10"),
-        "server CPU us per delta": ("<100", "<100"),
-    },
-    "W2 stream, 20 runs at once": {
-        "deltas per second": (">8000", ">8000"),
-        "first delta p50 ms": ("<100", "<100"),
-        "server CPU us per delta": ("<100", "<100"),
-    },
-    "W3 100 questions": {"resume -> finished p50 ms": ("<60", "<40")},
-    "W5 100,000 pending": {"list p50 ms": ("<8", "<8"), "page p50 ms": ("<50", "<50")},
-    "memory": {"peak MB": ("<300", "<150")},
-}
+from bench.figures import Figures, medians, range_of
+from bench.plan import FOREIGN_CORES, Results
 
 
-def table(shape: str, runs: Sequence[Results], bare: Sequence[Results] = ()) -> str:
-    """Return a table of one shape; `vs bare` is the ratio to the bare server's figure."""
-    head = f"{shape}: medians of {len(runs)} runs"
-    lines = [f"{head:44} {'median':>10} {'smallest':>10} {'largest':>10} {'aim':>9} {'vs bare':>8}"]
-    for workload in runs[0]:
+def table(results: Results, subjects: Sequence[str], *, base: str | None) -> str:
+    """Return a table of the medians of all subjects, each with its ratio to the base."""
+    heads = [f"{name:>12}" + ("" if name == base else f"{_against(base):>10}") for name in subjects]
+    lines = [" " * 44 + "".join(heads)]
+    for workload, rounds in results.items():
         lines.append(workload)
-        workload_figures = [run[workload] for run in runs]
-        bare_figures = medians([run[workload] for run in bare if workload in run])
-        for name, value in medians(workload_figures).items():
-            extent = range_of(workload_figures, name)
-            numbers = [_number(value), *(map(_number, extent) if extent else ("-", "-"))]
-            columns = " ".join(f"{number:>10}" for number in numbers)
-            lines.append(
-                f"    {name:40} {columns} {_target(shape, workload, name, value):>9} "
-                f"{_ratio(value, bare_figures.get(name)):>8}".rstrip()
-            )
+        for figure in dict.fromkeys(name for name in subjects for name in medians(rounds[name])):
+            columns = []
+            for name in subjects:
+                columns.append(f"{_number(medians(rounds[name]).get(figure)):>12}")
+                if name != base:
+                    value = base and ratio(rounds[base], rounds[name], figure)
+                    columns.append(f"{f'x{value:.2f}' if value else '':>10}")
+            lines.append(f"    {figure:40}{''.join(columns)}".rstrip())
     return "\n".join(lines)
 
 
-def as_json(results: Mapping[str, Sequence[Results]]) -> str:
-    """Return the figures of every run, the medians, and the machine as JSON."""
+def ratio(before: Sequence[Figures], after: Sequence[Figures], figure: str) -> float | None:
+    """
+    Return the median of the ratios of one figure, round by round; None if a round lacks it.
+
+    The rounds of two subjects follow each other, so that what slows one down slows down both.
+    """
+    pairs = [(a.get(figure), b.get(figure)) for a, b in zip(before, after, strict=True)]
+    ratios = [b / a for a, b in pairs if a and b is not None]
+    return statistics.median(ratios) if ratios and len(ratios) == len(pairs) else None
+
+
+def neighbours(results: Results) -> str:
+    """Return a sentence about what other processes used during the measurements."""
+    every = [figures for rounds in results.values() for runs in rounds.values() for figures in runs]
+    cores = medians(every).get(FOREIGN_CORES) or 0.0
+    most = (range_of(every, FOREIGN_CORES) or (0.0, 0.0))[1]
+    load = os.getloadavg()[0]
+    return (
+        f"Other processes used {cores:.1f} of {os.cpu_count()} cores (median of {len(every)} "
+        f"measurements, at most {most:.1f}); load {load:.1f} at the end."
+    )
+
+
+def as_json(results: Results) -> str:
+    """Return the figures of every round, the medians, and the machine as JSON."""
     content = {
         "machine": machine(),
-        "shapes": {
-            shape: {
-                "medians": {
-                    workload: medians([run[workload] for run in runs]) for workload in runs[0]
-                },
-                "runs": list(runs),
+        "workloads": {
+            workload: {
+                subject: {"medians": medians(runs), "rounds": runs}
+                for subject, runs in rounds.items()
             }
-            for shape, runs in results.items()
+            for workload, rounds in results.items()
         },
-        "aims": TARGETS,
     }
     return json.dumps(content, indent=2)
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Mapping[str, Any]:
     """Return a description of this machine."""
     return {
         "cores": os.cpu_count(),
         "memory GB": round(psutil.virtual_memory().total / 1e9),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "load before": os.getloadavg()[0],
+        "load at the end": os.getloadavg()[0],
     }
 
 
-def is_met(target: str, value: float) -> bool:
-    """Return whether a figure meets a target such as `<10` or `>100`, limit included."""
-    limit = float(target[1:])
-    return value <= limit if target[0] == "<" else value >= limit
-
-
-def _target(shape: str, workload: str, name: str, value: float | None) -> str:
-    targets = TARGETS.get(workload, {}).get(name)
-    if targets is None or shape not in ("scaled", "embedded"):
-        return ""
-    target = targets[0] if shape == "scaled" else targets[1]
-    if value is None:
-        return target
-    return f"{target} {'ok' if is_met(target, value) else 'NO'}"
-
-
-def _ratio(value: float | None, bare: float | None) -> str:
-    return f"x{value / bare:.1f}" if value and bare else ""
+def _against(base: str | None) -> str:
+    return f"vs {base}" if base else ""
 
 
 def _number(value: float | None) -> str:

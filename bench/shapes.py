@@ -1,45 +1,56 @@
-"""Subjects of measurement: the product in its two shapes, and the bare server."""
+"""Subjects of measurement: a checkout of the product in one of its shapes, and the bare server."""
 
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import bare
 from bench.meter import Meter
 from bench.workloads import Target
-from tests.support.processes import REPOSITORY
-from tests.support.product import Product, embedded_product, scaled_product
+from tests.support.children import free_port, start_child, stop_child, wait_until
+from tests.support.postgres import PostgresServer
+from tests.support.processes import (
+    REPOSITORY,
+    embedded_environment,
+    is_healthy,
+    scaled_environment,
+)
+from tests.support.valkey import ValkeyServer
 
 SHAPES = ("embedded", "scaled")
 
-
-#: Rate limits are counted, but never reached.
-_UNBOUNDED = {"SIGNOFF_RATE_LIMIT": "1000000/second"}
+#: Limits are counted, but never reached.
+_UNBOUNDED = {
+    "SIGNOFF_RATE_LIMIT": "1000000/second",
+    "SIGNOFF_STREAMS_PER_CALLER": "10000",
+}
+_START_SECONDS = 300
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A running product of one shape."""
+    """A running server to measure."""
 
     target: Target
-    product: Product | None  #: None for the bare server, which has no inbox
+    product: "Checkout | None"  #: None for the bare server, which has no inbox
 
-    def fill(self, number: int) -> None:
-        """Add interrupts until `number` are pending and a fifth of that number decided."""
+    def fill(self, number: int, *, finished: int = 0) -> None:
+        """
+        Fill the database through the models of the product.
+
+        Afterwards `number` interrupts are pending, a fifth as many decided, and `finished` runs
+        of other threads have succeeded.
+        """
         if self.product is None:
             raise RuntimeError("the bare server has no inbox")
-        subprocess.run(
-            [sys.executable, "-m", "bench.fill", str(number), str(number // 5)],
-            env=self.product.environment,
-            cwd=REPOSITORY,
-            check=True,
-        )
+        numbers = (str(number), str(number // 5), str(finished))
+        self.product.run("-m", "bench.fill", *numbers)
 
     def login(self) -> tuple[str, str]:
         """Return the name and password of a reviewer of the demo."""
@@ -51,21 +62,95 @@ class Subject:
         return reviewer["username"], reviewer["password"]
 
 
+@dataclass(frozen=True)
+class Checkout:
+    """A directory with a version of the product, and the environment of its processes."""
+
+    directory: Path
+    environment: Mapping[str, str]
+
+    @property
+    def python(self) -> str:
+        """The interpreter of the checkout's own environment, if it has one."""
+        own = self.directory / ".venv/bin/python"
+        return str(own) if own.exists() else sys.executable
+
+    def run(self, *arguments: str) -> str:
+        """Run a Python command to its end and return its output."""
+        done = subprocess.run(
+            [self.python, *arguments],
+            env=self.environment,
+            cwd=self.directory,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+
 @contextmanager
-def start(shape: str) -> Iterator[Subject]:
-    """Start a product of this shape, or the bare server, with an empty database on real disks."""
-    with tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name:
+def start(shape: str, checkout: Path = REPOSITORY) -> Iterator[Subject]:
+    """Start a checkout in this shape, or the bare server, with an empty database on real disks."""
+    with (
+        tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name,
+        ExitStack() as stack,
+    ):
         directory = Path(name)
         if shape == "bare":
-            with bare.start(directory) as (url, pid):
-                yield Subject(Target(url, "none", Meter([pid])), None)
+            url, pid = stack.enter_context(bare.start(directory))
+            yield Subject(Target(url, "none", Meter([pid])), None)
             return
-        running = (
-            embedded_product(directory, **_UNBOUNDED)
-            if shape == "embedded"
-            else scaled_product(directory, durable=True, **_UNBOUNDED)
+        port = free_port()
+        address = {**_UNBOUNDED, "HOST": "127.0.0.1", "PORT": str(port)}
+        if shape == "embedded":
+            product = Checkout(checkout, embedded_environment(directory, **address))
+            commands: tuple[tuple[str, ...], ...] = (("--demo",),)
+        else:
+            database = stack.enter_context(PostgresServer(durable=True))
+            redis = stack.enter_context(ValkeyServer())
+            environment = scaled_environment(
+                directory,
+                database_url=database.create_database("signoff"),
+                redis_url=redis.url,
+                **address,
+            )
+            product = Checkout(checkout, environment)
+            product.run("manage.py", "migrate", "--no-input")
+            commands = ("--web", "--demo"), ("--worker",)
+        url = f"http://127.0.0.1:{port}"
+        pids = []
+        for number, options in enumerate(commands):
+            log = directory / f"{number}.log"
+            is_ready = (
+                (lambda log=log: "worker.ready" in log.read_text(errors="replace"))
+                if "--worker" in options
+                else (lambda: is_healthy(url))
+            )
+            pids.append(stack.enter_context(_serve(product, options, log, is_ready)))
+        scopes = ("--scope", "read", "--scope", "run", "--scope", "decide")
+        key = product.run("manage.py", "create_api_key", "--name", "bench", *scopes)
+        yield Subject(Target(url, key, Meter(pids)), product)
+
+
+@contextmanager
+def _serve(
+    product: Checkout, options: tuple[str, ...], log: Path, is_ready: Callable[[], bool]
+) -> Iterator[int]:
+    """Run `manage.py serve` with these options; yield its process id when it is ready."""
+    process = start_child(
+        [product.python, "manage.py", "serve", *options],
+        log=log,
+        env=product.environment,
+        cwd=product.directory,
+    )
+    try:
+        wait_until(
+            is_ready,
+            process=process,
+            log=log,
+            what=f"{product.directory} {' '.join(options)}",
+            timeout_seconds=_START_SECONDS,
         )
-        with running as product:
-            key = product.create_api_key("read", "run", "decide")
-            pids = [process.pid for process in (product.web, *product.workers)]
-            yield Subject(Target(product.url, key, Meter(pids)), product)
+        yield process.pid
+    finally:
+        stop_child(process, patience_seconds=30)

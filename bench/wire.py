@@ -85,6 +85,21 @@ class Connection:
             for data in frames.feed(chunk):
                 yield Frame(data, at)
 
+    async def follow(self, path: str) -> AsyncIterator[bytes]:
+        """
+        Yield the data of the events of a stream that does not end.
+
+        Raises:
+            UnexpectedResponse: the response is not an event stream.
+        """
+        head = await self._send("GET", path, b"", _EVENT_HEADERS)
+        if head.status != 200 or "event-stream" not in head.headers.get("content-type", ""):
+            raise UnexpectedResponse(f"{path} answered {head.status}")
+        frames = FrameParser()
+        async for chunk in self._body(head):
+            for data in frames.feed(chunk):
+                yield data
+
     async def _send(
         self, method: str, path: str, body: bytes, extra_headers: Mapping[str, str]
     ) -> Head:

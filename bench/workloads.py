@@ -25,8 +25,12 @@ class Target:
     key: str
     meter: Meter
 
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
     def connection(self) -> Connection:
-        return Connection(self.url, {"Authorization": f"Bearer {self.key}"})
+        return Connection(self.url, self.headers)
 
 
 @dataclass
@@ -58,7 +62,7 @@ async def trips(target: Target, *, at_once: int, number: int) -> Figures:
 
 async def _trip(connection: Connection, times: Trips) -> None:
     begun = time.perf_counter()
-    start = _message_input("rehearse:tool_call")
+    start = message_input("rehearse:tool_call")
     last = await _last_frame(connection, start)
     times.to_interrupt.append(last.at - begun)
     decided = time.perf_counter()
@@ -84,7 +88,7 @@ async def streams(target: Target, *, at_once: int, times: int) -> Figures:
             begun = time.perf_counter()
             text: list[str] = []
             async for frame in connection.events(
-                ENDPOINT, _message_input(f"rehearse:stream:{DELTAS}")
+                ENDPOINT, message_input(f"rehearse:stream:{DELTAS}")
             ):
                 events += 1
                 if frame.is_a("TEXT_MESSAGE_CONTENT"):
@@ -113,7 +117,7 @@ async def interrupts(target: Target, *, number: int, times: int) -> Figures:
     async def trip(connection: Connection) -> None:
         for _ in range(times):
             begun = time.perf_counter()
-            start = _message_input(f"rehearse:parallel:{number}")
+            start = message_input(f"rehearse:parallel:{number}")
             last = await _last_frame(connection, start)
             to_interrupts.append(last.at - begun)
             decided = time.perf_counter()
@@ -129,6 +133,13 @@ async def interrupts(target: Target, *, number: int, times: int) -> Figures:
         "resume -> finished max ms": max(to_finish) * 1000,
         "server CPU ms per question": cpu * 1000 / (times * number),
     }
+
+
+async def ask(target: Target, *, number: int) -> None:
+    """Leave `number` questions open, a hundred a run."""
+    async with target.connection() as connection:
+        for _ in range(0, number, 100):
+            await _last_frame(connection, message_input("rehearse:parallel:100"))
 
 
 async def run_concurrently(
@@ -152,7 +163,7 @@ async def _last_frame(connection: Connection, body: dict[str, Any]) -> Frame:
     return last
 
 
-def _message_input(text: str) -> dict[str, Any]:
+def message_input(text: str) -> dict[str, Any]:
     return _input(str(uuid4()), [{"id": str(uuid4()), "role": "user", "content": text}])
 
 

@@ -1,9 +1,12 @@
 """The bench's own arithmetic and parsers; what it measures is no test."""
 
+import psutil
 import pytest
 
 from bench.figures import medians, percentile, range_of, spread
-from bench.report import is_met
+from bench.meter import foreign_cpu_seconds
+from bench.plan import FOREIGN_CORES, turns
+from bench.report import neighbours, ratio, table
 from bench.wire import FrameParser, parse_head
 
 
@@ -35,11 +38,43 @@ def test_a_median_is_taken_figure_by_figure():
     assert range_of([{"b": None}], "b") is None
 
 
-@pytest.mark.parametrize(
-    ("aim", "value", "met"), [("<10", 10, True), ("<10", 10.1, False), (">100", 99, False)]
-)
-def test_an_aim_includes_its_limit(aim, value, met):
-    assert is_met(aim, value) is met
+def test_subjects_take_turns_and_the_order_changes_every_round():
+    assert [*turns(["bare", "a", "b"], 2)] == ["bare", "a", "b", "b", "a", "bare"]
+
+
+def test_a_ratio_is_the_median_of_the_ratios_of_rounds():
+    bare = [{"p50": 1.0}, {"p50": 10.0}, {"p50": 2.0}]
+    product = [{"p50": 3.0}, {"p50": 20.0}, {"p50": 4.0}]
+
+    assert ratio(bare, product, "p50") == 2.0
+    assert ratio(bare, [{}, {}, {}], "p50") is None
+    assert ratio([{"p50": 0.0}] * 3, product, "p50") is None
+
+
+def test_a_table_has_each_subject_and_its_ratio_to_bare():
+    rounds = {"bare": [{"p50 ms": 2.0}], "embedded": [{"p50 ms": 5.0, "pages ms": 7.0}]}
+
+    lines = table({"W1": rounds}, ["bare", "embedded"], base="bare").splitlines()
+
+    assert [line.split() for line in lines] == [
+        ["bare", "embedded", "vs", "bare"],
+        ["W1"],
+        ["p50", "ms", "2", "5", "x2.50"],
+        ["pages", "ms", "-", "7"],
+    ]
+
+
+def test_the_report_says_what_other_processes_used():
+    rounds = {"bare": [{FOREIGN_CORES: 0.5}, {FOREIGN_CORES: 1.5}, {FOREIGN_CORES: 0.25}]}
+
+    assert neighbours({"W1": rounds}).startswith("Other processes used 0.5 of ")
+    assert "at most 1.5" in neighbours({"W1": rounds})
+
+
+def test_foreign_processor_time_is_a_part_of_that_of_the_machine():
+    foreign = foreign_cpu_seconds()
+
+    assert 0 <= foreign <= sum(psutil.cpu_times())
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
