@@ -14,7 +14,8 @@ LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server clients
 	security)
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
-	tests/unit/policies/test_policy_properties.py tests/api/base/test_any_request.py
+	tests/unit/policies/test_policy_properties.py tests/unit/policies/test_implication.py \
+	tests/unit/policies/test_slots.py tests/api/base/test_any_request.py
 # What `make test-release` runs again, at every width and in both themes.
 FULL := tests/e2e/accessibility
 # Folders of tests/integration whose outcome depends on the database: locks, constraints, searches,

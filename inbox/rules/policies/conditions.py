@@ -88,6 +88,19 @@ def condition_outcome(
     return _OUTCOMES[negate(result) if condition.negated else result]
 
 
+def value_truth(condition: Condition, value: Any) -> Truth:
+    """Return the truth of a condition for a text, number or boolean at its path."""
+    if condition.op is Op.PRESENT:
+        result: Truth | Doubt = YES
+    elif condition.each or condition.op is Op.IN_HOURS:
+        return UNKNOWN
+    else:
+        result = _TESTS[condition.op](value, condition.value)
+    if isinstance(result, Doubt):
+        return UNKNOWN
+    return negate(result) if condition.negated else result
+
+
 _OUTCOMES: Final = {truth: Outcome(truth) for truth in Truth}
 
 

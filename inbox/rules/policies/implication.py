@@ -1,0 +1,319 @@
+"""Warnings about rules without an effect: implied, never true, or about unknown tools."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Final
+
+from inbox.rules.decisions.consent import canonical_json
+from inbox.rules.policies.conditions import Truth, exact, negate, value_truth
+from inbox.rules.policies.policy import (
+    Condition,
+    Effect,
+    Mode,
+    OnExpiry,
+    Op,
+    Policy,
+    Requirement,
+    Rule,
+)
+
+#: Facts that every tool call has, so conditions on them are never unknown.
+_ALWAYS_KNOWN: Final = frozenset({"/tool", "/reason"})
+_INFINITY: Final = Decimal("Infinity")
+
+
+class WarningCode(StrEnum):
+    IMPLIED = "implied"  #: another rule makes it redundant
+    NEVER = "never"  #: its conditions contradict each other
+    UNKNOWN_TOOL = "unknown_tool"
+
+
+@dataclass(frozen=True)
+class RuleWarning:
+    """A warning about one rule; `detail` is the id of the other rule, or the unknown tool."""
+
+    rule: str
+    code: WarningCode
+    detail: str = ""
+
+
+def warnings(policy: Policy, *, tools: Collection[str] | None = None) -> list[RuleWarning]:
+    """
+    Return the warnings about the enforced rules; `tools` are the known names, None for no check.
+
+    Sound, but not complete: a rule that is reported as implied can be removed without changing the
+    effect and requirement of any tool call, misleading characters aside.
+    """
+    rules = [rule for rule in policy.rules if rule.mode is Mode.ENFORCE]
+    result = [RuleWarning(rule.id, WarningCode.NEVER) for rule in rules if is_never_true(rule)]
+    result += [
+        RuleWarning(rule_id, WarningCode.IMPLIED, other) for rule_id, other in implied_rules(rules)
+    ]
+    if tools is not None:
+        result += [
+            RuleWarning(rule.id, WarningCode.UNKNOWN_TOOL, tool)
+            for rule in policy.rules
+            for tool in unknown_tools(rule, tools)
+        ]
+    return result
+
+
+def implied_rules(rules: Sequence[Rule]) -> list[tuple[str, str]]:
+    """Return the ids of rules that another rule makes redundant, with the id of that rule."""
+    implied: list[tuple[str, str]] = []
+    removed: set[str] = set()
+    # From the last: of two equal rules, the later one is redundant.
+    for rule in reversed(rules):
+        others = (other for other in rules if other is not rule and other.id not in removed)
+        other = next((other for other in others if makes_redundant(other, rule)), None)
+        if other:
+            removed.add(rule.id)
+            implied.append((rule.id, other.id))
+    return implied[::-1]
+
+
+def makes_redundant(other: Rule, rule: Rule) -> bool:
+    """Return True if `rule` changes no ruling about a tool call as long as `other` exists."""
+    if not _implies(rule, other):
+        return False
+    match rule.effect, other.effect:
+        case Effect.ALLOW, _:
+            return True  # a doubtful allow does nothing, and a doubtful ask or denial asks
+        case Effect.DENY, Effect.DENY:
+            return True
+        case Effect.ASK, Effect.DENY:
+            return _is_certain(other)
+        case Effect.ASK, Effect.ASK:
+            return _is_as_strict(other.require or Requirement(), rule.require or Requirement())
+    return False
+
+
+def is_never_true(rule: Rule) -> bool:
+    """Return True if the conditions of a rule contradict each other."""
+    if rule.unless and _keys(rule.unless) <= _keys(rule.when):
+        return True
+    return any(
+        _contradict(left, right)
+        for number, left in enumerate(rule.when)
+        for right in rule.when[number + 1 :]
+        if left.path == right.path
+    )
+
+
+def unknown_tools(rule: Rule, tools: Collection[str]) -> list[str]:
+    """Return the names of tools in a rule that are not known, and patterns that match none."""
+    names: list[str] = []
+    for condition in rule.when:
+        if condition.path != "/tool" or condition.negated:
+            continue
+        operands = _constants(condition)
+        if operands is not None:
+            names += [name for name in operands if isinstance(name, str) and name not in tools]
+        elif not any(value_truth(condition, tool) is Truth.YES for tool in tools):
+            names.append(str(condition.value))
+    return names
+
+
+# Implication of rules and conditions
+
+
+def _implies(rule: Rule, other: Rule) -> bool:
+    """
+    Return True if `other` holds whenever `rule` does, and is at least unknown if `rule` is.
+
+    That is: whenever `other` is NO, so is `rule`; whenever `rule` is YES, so is `other`.
+    """
+    if other.unless and not (rule.unless and _keys(rule.unless) <= _keys(other.unless)):
+        return False
+    return all(
+        any(_condition_implies(condition, target) for condition in rule.when)
+        for target in other.when
+    )
+
+
+def _is_certain(rule: Rule) -> bool:
+    """Return True if the rule is never unknown for a tool call."""
+    return not rule.unless and all(
+        condition.path in _ALWAYS_KNOWN and condition.op is not Op.SCHEMA and _texts_only(condition)
+        for condition in rule.when
+    )
+
+
+def _texts_only(condition: Condition) -> bool:
+    operands = _constants(condition)
+    return condition.op is not Op.DOMAIN_IS and (
+        operands is None or any(isinstance(operand, str) for operand in operands)
+    )
+
+
+def _condition_implies(left: Condition, right: Condition) -> bool:
+    """Return True if YES of `left` means YES of `right`, and NO of `right` means NO of `left`."""
+    if _key(left) == _key(right):
+        return True
+    if left.path != right.path or left.each is not right.each:
+        return False
+    if left.each and (left.negated or right.negated):
+        return False
+    constants = None if left.negated else _constants(left)
+    if constants is not None:
+        # The types for which `right` can be NO must be types for which `left` is not unknown.
+        all_fit = all(_single_truth(right, constant) is Truth.YES for constant in constants)
+        return all_fit and _types(right) <= _types(left)
+    return _set_implies(left, right)
+
+
+def _set_implies(left: Condition, right: Condition) -> bool:
+    ranges = _range(left), _range(right)
+    if ranges[0] and ranges[1]:
+        return ranges[0].is_inside(ranges[1])
+    if left.negated or right.negated or left.op is not right.op:
+        return False
+    return _same_op_implies(left, right)
+
+
+def _same_op_implies(left: Condition, right: Condition) -> bool:
+    match left.op:
+        case Op.STARTS_WITH:
+            return bool(left.value.startswith(right.value))
+        case Op.ENDS_WITH:
+            return bool(left.value.endswith(right.value))
+        case Op.CONTAINS:
+            return right.value in left.value
+        case Op.LONGEST:
+            return bool(left.value <= right.value)
+        case Op.DOMAIN_IS:
+            return set(left.value) <= set(right.value)
+    return False
+
+
+def _contradict(left: Condition, right: Condition) -> bool:
+    """Return True if no value is YES for both conditions, which have the same path."""
+    if left.each or right.each:
+        return False
+    if _key(left, negated=not left.negated) == _key(right):
+        return True
+    for one_of, other in ((left, right), (right, left)):
+        constants = None if one_of.negated else _constants(one_of)
+        if constants is not None:
+            return not any(value_truth(other, constant) is Truth.YES for constant in constants)
+    ranges = _range(left), _range(right)
+    return bool(ranges[0] and ranges[1] and ranges[0].is_disjoint(ranges[1]))
+
+
+def _constants(condition: Condition) -> tuple[Any, ...] | None:
+    """Return the only values that fulfil an unnegated condition; None if there are others."""
+    if condition.op is Op.IS:
+        return (condition.value,)
+    return condition.value if condition.op is Op.IS_ONE_OF else None
+
+
+def _single_truth(condition: Condition, value: Any) -> Truth:
+    """Return the truth for one item of a list, or for a value."""
+    if not condition.each:
+        return value_truth(condition, value)
+    item = Condition(condition.path, condition.op, condition.value)
+    truth = value_truth(item, value)
+    return negate(truth) if condition.negated else truth
+
+
+def _types(condition: Condition) -> set[str]:
+    """Return the types of values for which a condition may be NO."""
+    operands = _constants(condition)
+    if operands is not None:
+        return {_type(operand) for operand in operands}
+    if condition.op in (Op.LT, Op.LTE, Op.GT, Op.GTE, Op.BETWEEN):
+        return {"number"}
+    if condition.op in (Op.STARTS_WITH, Op.ENDS_WITH, Op.CONTAINS, Op.MATCHES, Op.DOMAIN_IS):
+        return {"text"}
+    return {"number", "text", "boolean", "list", "object", "null"}
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Numbers from `low` to `high`; an open end leaves the bound itself out."""
+
+    low: Decimal
+    low_open: bool
+    high: Decimal
+    high_open: bool
+
+    def is_inside(self, other: "_Range") -> bool:
+        low = (self.low, self.low_open) >= (other.low, other.low_open)
+        high = (self.high, not self.high_open) <= (other.high, not other.high_open)
+        return low and high
+
+    def is_disjoint(self, other: "_Range") -> bool:
+        low = max((self.low, self.low_open), (other.low, other.low_open))
+        high = min((self.high, not self.high_open), (other.high, not other.high_open))
+        return low[0] > high[0] or (low[0] == high[0] and (low[1] or not high[1]))
+
+
+def _range(condition: Condition) -> _Range | None:
+    """Return the numbers that fulfil a condition; None if it is no such condition."""
+    op, value = condition.op, condition.value
+    if condition.negated:
+        opposite = {Op.LT: Op.GTE, Op.GTE: Op.LT, Op.GT: Op.LTE, Op.LTE: Op.GT}.get(op)
+        if opposite is None:
+            return None
+        op = opposite
+    if op is Op.BETWEEN:
+        return _Range(exact(value[0]), False, exact(value[1]), False)
+    if op in (Op.LT, Op.LTE):
+        return _Range(-_INFINITY, False, exact(value), op is Op.LT)
+    if op in (Op.GT, Op.GTE):
+        return _Range(exact(value), op is Op.GT, _INFINITY, False)
+    return None
+
+
+def _is_as_strict(other: Requirement, rule: Requirement) -> bool:
+    """Return True if merging `rule` with `other` gives `other`, whatever else is merged."""
+    checks = (
+        Counter(rule.slots) <= Counter(other.slots),
+        _approval_rank(other) <= _approval_rank(rule),
+        _is_no_more(other.fresh_sign_in_minutes, rule.fresh_sign_in_minutes),
+        rule.keys or not other.keys,
+        rule.via is None or (other.via is not None and set(other.via) <= set(rule.via)),
+        rule.grantable or not other.grantable,
+        rule.on_expiry is OnExpiry.CANCEL or other.on_expiry is OnExpiry.DENY,
+        _are_times_covered(other, rule),
+    )
+    return all(checks)
+
+
+def _are_times_covered(other: Requirement, rule: Requirement) -> bool:
+    same_hours = rule.hours == other.hours
+    expiry = rule.expires_after is None or (
+        same_hours and _is_no_more(other.expires_after, rule.expires_after)
+    )
+    reminders = not rule.remind or (same_hours and set(rule.remind) <= set(other.remind))
+    # A rule that escalates no slot of its own forbids other rules to escalate it.
+    escalations = rule.escalate == other.escalate and (same_hours or not rule.escalate)
+    return expiry and reminders and (escalations or (not rule.slots and bool(other.slots)))
+
+
+def _is_no_more(other: Any, limit: Any) -> bool:
+    return limit is None or (other is not None and other <= limit)
+
+
+def _approval_rank(requirement: Requirement) -> int:
+    return {False: 0, None: 1, True: 2}[requirement.self_approval]
+
+
+def _key(condition: Condition, *, negated: bool | None = None) -> str:
+    """Return a text that is equal for equal conditions; in Python, true equals 1."""
+    body = condition.to_json()
+    body["not"] = condition.negated if negated is None else negated
+    return canonical_json(body)
+
+
+def _keys(conditions: Iterable[Condition]) -> set[str]:
+    return set(map(_key, conditions))

@@ -1,0 +1,408 @@
+"""Policies in plain language: a rule as a sentence, and a ruling as an explanation."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+from inbox.rules.policies.conditions import Truth
+from inbox.rules.policies.evaluation import ConditionResult, Match, Reason, Ruling
+from inbox.rules.policies.facts import Doubt
+from inbox.rules.policies.policy import (
+    Condition,
+    Each,
+    Effect,
+    Mode,
+    OnExpiry,
+    Op,
+    Requirement,
+    Rule,
+    Slot,
+)
+from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.text.safe_text import escape_invisible
+
+#: Translates a TranslatableMessage, as `inbox.web.base.translate` does; `str` leaves English.
+Translate = Callable[[str], str]
+#: Returns the value to display for the value at a path, e.g. a mask.
+Mask = Callable[[tuple[str, ...], Any], Any]
+
+MAX_OPERANDS = 5
+
+
+def _unmasked(_tokens: tuple[str, ...], value: Any) -> Any:
+    return value
+
+
+_SIGNS: Final = {Op.LT: "<", Op.LTE: "\u2264", Op.GT: ">", Op.GTE: "\u2265", Op.IS: "="}
+_OPPOSITES: Final = {"<": "\u2265", "\u2264": ">", ">": "\u2264", "\u2265": "<", "=": "\u2260"}
+
+
+def condition_text(condition: Condition, translate: Translate = str) -> str:
+    """Return a condition without a final stop: `amount ≤ 50`."""
+    subject = fact_name(condition, translate)
+    if condition.each:
+        subject = translate(_quantified(condition, subject))
+        return _test_text(condition, subject, translate, negated=False)
+    return _test_text(condition, subject, translate, negated=condition.negated)
+
+
+def fact_name(condition: Condition, translate: Translate = str) -> str:
+    """Return the name of a condition's fact: an argument by its path, others translated."""
+    if condition.tokens[0] == "args":
+        return escape_invisible(".".join(condition.tokens[1:])) or translate(
+            TranslatableMessage("arguments")
+        )
+    return translate(_FACTS[condition.path])
+
+
+def rule_sentence(rule: Rule, translate: Translate = str) -> str:
+    """Return a rule as one or more sentences."""
+    conditions = _joined([condition_text(item, translate) for item in rule.when], translate)
+    effect = translate(_EFFECTS[rule.effect])
+    if conditions:
+        text = translate(
+            TranslatableMessage("If {conditions}: {effect}", conditions=conditions, effect=effect)
+        )
+    else:
+        text = translate(TranslatableMessage("Always: {effect}", effect=effect))
+    if rule.unless:
+        exceptions = _joined([condition_text(item, translate) for item in rule.unless], translate)
+        text = translate(
+            TranslatableMessage("{text}, unless {exceptions}", text=text, exceptions=exceptions)
+        )
+    sentences = [f"{text}.", *requirement_sentences(rule.require, translate)]
+    if rule.mode is not Mode.ENFORCE:
+        sentences.append(translate(_MODES[rule.mode]))
+    return " ".join(sentences)
+
+
+def requirement_sentences(requirement: Requirement | None, translate: Translate = str) -> list[str]:
+    """Return the requirements of a rule as sentences."""
+    if requirement is None:
+        return []
+    messages: list[TranslatableMessage] = []
+    if requirement.slots:
+        messages.append(
+            TranslatableMessage("Needs {people}.", people=people_text(requirement.slots, translate))
+        )
+    if requirement.self_approval is not None:
+        messages.append(
+            TranslatableMessage("Requesters may approve their own requests.")
+            if requirement.self_approval
+            else TranslatableMessage("Requesters may not approve their own requests.")
+        )
+    if requirement.fresh_sign_in_minutes:
+        minutes = requirement.fresh_sign_in_minutes
+        messages.append(
+            TranslatableMessage("Needs a sign-in in the last {minutes} minutes.", minutes=minutes)
+        )
+    if not requirement.keys:
+        messages.append(TranslatableMessage("API keys may not decide."))
+    if requirement.via is not None:
+        ways = ", ".join(requirement.via)
+        messages.append(TranslatableMessage("Decisions are possible through: {ways}.", ways=ways))
+    if not requirement.grantable:
+        messages.append(TranslatableMessage("Grants are not possible."))
+    return [*map(translate, messages), *_time_sentences(requirement, translate)]
+
+
+def people_text(slots: Iterable[Slot], translate: Translate = str) -> str:
+    """Return the people of slots: `2 of finance and one reviewer`."""
+    return _joined(
+        [_slot_text(slot, number, translate) for slot, number in Counter(slots).items()],
+        translate,
+    )
+
+
+def explanation(ruling: Ruling, translate: Translate = str, mask: Mask = _unmasked) -> list[str]:
+    """
+    Return the explanation of a ruling as sentences.
+
+    `mask` gets the path and value of each fact, and returns what is displayed.
+    """
+    sentences = [translate(_REASONS[reason]) for reason in ruling.reasons]
+    applied = [match for match in ruling.matches if match.applied]
+    sentences += [_applied_text(match, translate, mask) for match in applied]
+    if ruling.grant:
+        sentences.append(translate(TranslatableMessage("A grant approved the call.")))
+    if ruling.requirement and applied:
+        slots = [slot.slot for slot in ruling.requirement.slots]
+        sentences.append(
+            translate(TranslatableMessage("Needs {people}.", people=people_text(slots, translate)))
+        )
+    sentences += [
+        _unapplied_text(match, translate, mask) for match in ruling.matches if not match.applied
+    ]
+    if ruling.omitted:
+        sentences.append(
+            translate(TranslatableMessage("Rules left out here: {number}.", number=ruling.omitted))
+        )
+    return sentences
+
+
+# Parts of rules
+
+_EFFECTS: Final = {
+    Effect.ALLOW: TranslatableMessage("approve without asking"),
+    Effect.ASK: TranslatableMessage("ask"),
+    Effect.DENY: TranslatableMessage("deny"),
+}
+_MODES: Final = {
+    Mode.SHADOW: TranslatableMessage("The rule is tried out without an effect."),
+    Mode.OFF: TranslatableMessage("The rule is off."),
+}
+_FACTS: Final = {
+    "/agent": TranslatableMessage("agent"),
+    "/tool": TranslatableMessage("tool"),
+    "/reason": TranslatableMessage("reason"),
+    "/environment": TranslatableMessage("environment"),
+    "/team": TranslatableMessage("team"),
+    "/requester/kind": TranslatableMessage("kind of requester"),
+    "/requester/id": TranslatableMessage("requester"),
+    "/requester/role": TranslatableMessage("role of the requester"),
+    "/requester/groups": TranslatableMessage("groups of the requester"),
+    "/local_time": TranslatableMessage("time"),
+}
+
+
+def _quantified(condition: Condition, subject: str) -> TranslatableMessage:
+    if condition.each is Each.EVERY:
+        if condition.negated:
+            return TranslatableMessage("not every item of {fact}", fact=subject)
+        return TranslatableMessage("every item of {fact}", fact=subject)
+    if condition.negated:
+        return TranslatableMessage("no item of {fact}", fact=subject)
+    return TranslatableMessage("any item of {fact}", fact=subject)
+
+
+def _test_text(condition: Condition, subject: str, translate: Translate, *, negated: bool) -> str:
+    sign = _SIGNS.get(condition.op)
+    operand = operand_text(condition, translate)
+    if sign:
+        return f"{subject} {_OPPOSITES[sign] if negated else sign} {operand}"
+    yes, no = _TESTS[condition.op]
+    return translate(
+        TranslatableMessage((no if negated else yes).pattern, fact=subject, value=operand)
+    )
+
+
+def operand_text(condition: Condition, translate: Translate = str) -> str:
+    """Return the operand of a condition as text."""
+    value = condition.value
+    if condition.op is Op.SCHEMA:
+        return escape_invisible(value[:80])
+    if condition.op is Op.BETWEEN:
+        return translate(
+            TranslatableMessage("{low} and {high}", low=_json(value[0]), high=_json(value[1]))
+        )
+    if not isinstance(value, tuple):
+        return _json(value)
+    texts = [_json(item) for item in value[:MAX_OPERANDS]]
+    if len(value) > MAX_OPERANDS:
+        texts.append("\u2026")
+    return ", ".join(texts)
+
+
+_TESTS: Final = {
+    Op.BETWEEN: (
+        TranslatableMessage("{fact} is between {value}", fact="", value=""),
+        TranslatableMessage("{fact} is not between {value}", fact="", value=""),
+    ),
+    Op.IS_ONE_OF: (
+        TranslatableMessage("{fact} is one of: {value}", fact="", value=""),
+        TranslatableMessage("{fact} is none of: {value}", fact="", value=""),
+    ),
+    Op.STARTS_WITH: (
+        TranslatableMessage("{fact} starts with {value}", fact="", value=""),
+        TranslatableMessage("{fact} does not start with {value}", fact="", value=""),
+    ),
+    Op.ENDS_WITH: (
+        TranslatableMessage("{fact} ends with {value}", fact="", value=""),
+        TranslatableMessage("{fact} does not end with {value}", fact="", value=""),
+    ),
+    Op.CONTAINS: (
+        TranslatableMessage("{fact} contains {value}", fact="", value=""),
+        TranslatableMessage("{fact} does not contain {value}", fact="", value=""),
+    ),
+    Op.MATCHES: (
+        TranslatableMessage("{fact} matches {value}", fact="", value=""),
+        TranslatableMessage("{fact} does not match {value}", fact="", value=""),
+    ),
+    Op.DOMAIN_IS: (
+        TranslatableMessage("{fact} is at {value}", fact="", value=""),
+        TranslatableMessage("{fact} is not at {value}", fact="", value=""),
+    ),
+    Op.LONGEST: (
+        TranslatableMessage("{fact} has a length of at most {value}", fact="", value=""),
+        TranslatableMessage("{fact} has a length above {value}", fact="", value=""),
+    ),
+    Op.PRESENT: (
+        TranslatableMessage("{fact} has a value", fact=""),
+        TranslatableMessage("{fact} has no value", fact=""),
+    ),
+    Op.SCHEMA: (
+        TranslatableMessage("{fact} fits the schema {value}", fact="", value=""),
+        TranslatableMessage("{fact} does not fit the schema {value}", fact="", value=""),
+    ),
+    Op.IN_HOURS: (
+        TranslatableMessage("{fact} is in the hours {value}", fact="", value=""),
+        TranslatableMessage("{fact} is outside of the hours {value}", fact="", value=""),
+    ),
+}
+
+
+def _joined(texts: list[str], translate: Translate) -> str:
+    if len(texts) < 2:
+        return "".join(texts)
+    return translate(
+        TranslatableMessage("{texts} and {last}", texts=", ".join(texts[:-1]), last=texts[-1])
+    )
+
+
+def _slot_text(slot: Slot, number: int, translate: Translate) -> str:
+    name = escape_invisible(slot.name)
+    if slot.kind == "group":
+        message = TranslatableMessage("{number} of the group {name}", number=number, name=name)
+    elif slot.name == "admin":
+        message = TranslatableMessage("{number} of the administrators", number=number)
+    else:
+        message = TranslatableMessage("{number} of the reviewers", number=number)
+    return translate(message)
+
+
+def _time_sentences(requirement: Requirement, translate: Translate) -> list[str]:
+    messages: list[TranslatableMessage] = []
+    if requirement.expires_after:
+        time = duration_text(requirement.expires_after, translate)
+        messages.append(
+            TranslatableMessage("After {time} the request is denied.", time=time)
+            if requirement.on_expiry is OnExpiry.DENY
+            else TranslatableMessage("After {time} the request is cancelled.", time=time)
+        )
+    messages += [
+        TranslatableMessage("A reminder after {time}.", time=duration_text(after, translate))
+        for after in requirement.remind
+    ]
+    messages += [
+        TranslatableMessage(
+            "After {time}, {people} may decide in their place.",
+            time=duration_text(step.after, translate),
+            people=escape_invisible(step.to.name),
+        )
+        for step in requirement.escalate
+    ]
+    if requirement.hours:
+        messages.append(
+            TranslatableMessage("Times count in the hours {name}.", name=requirement.hours)
+        )
+    return list(map(translate, messages))
+
+
+def duration_text(duration: timedelta, translate: Translate = str) -> str:
+    hours, minutes = divmod(int(duration.total_seconds()) // 60, 60)
+    if not hours:
+        return translate(TranslatableMessage("{minutes} min", minutes=minutes))
+    if not minutes:
+        return translate(TranslatableMessage("{hours} h", hours=hours))
+    return translate(TranslatableMessage("{hours} h {minutes} min", hours=hours, minutes=minutes))
+
+
+# Parts of explanations
+
+_REASONS: Final = {
+    Reason.NO_RULE: TranslatableMessage("No rule decides this request."),
+    Reason.NO_CALL: TranslatableMessage("Only tool calls are decided by rule."),
+    Reason.DECEPTIVE: TranslatableMessage(
+        "The request has misleading characters, so a person decides."
+    ),
+    Reason.TOO_LARGE: TranslatableMessage(
+        "The arguments are too large for rules, so a person decides."
+    ),
+    Reason.CIRCUIT_BREAKER: TranslatableMessage(
+        "The thread ran long without a person, so a person decides."
+    ),
+    Reason.UNREADABLE: TranslatableMessage(
+        "A policy cannot be read, so a person decides everything."
+    ),
+    Reason.DOUBTFUL_DENIAL: TranslatableMessage(
+        "A rule that denies may apply, so a person decides."
+    ),
+    Reason.NOBODY: TranslatableMessage("The rules leave no way in for a decision."),
+}
+_DOUBTS: Final = {
+    Doubt.MISSING: TranslatableMessage("{fact} is missing", fact=""),
+    Doubt.WRONG_TYPE: TranslatableMessage("{fact} has another type", fact=""),
+    Doubt.TOO_LARGE: TranslatableMessage("{fact} is too large", fact=""),
+    Doubt.DECEPTIVE: TranslatableMessage("{fact} has misleading characters", fact=""),
+    Doubt.NO_ITEMS: TranslatableMessage("{fact} has no items", fact=""),
+    Doubt.CALENDAR: TranslatableMessage("the calendar for {fact} is missing", fact=""),
+}
+
+
+def _applied_text(match: Match, translate: Translate, mask: Mask) -> str:
+    because = [
+        _result_text(result, translate, mask)
+        for result in match.conditions
+        if result.is_exception is (result.truth is Truth.NO) or result.truth is Truth.UNKNOWN
+    ]
+    verb = {
+        Effect.ALLOW: TranslatableMessage("{rule} approved", rule=_title(match, translate)),
+        Effect.ASK: TranslatableMessage("{rule} asked", rule=_title(match, translate)),
+        Effect.DENY: TranslatableMessage("{rule} denied", rule=_title(match, translate)),
+    }[match.effect]
+    if match.effect is Effect.DENY and match.truth is Truth.UNKNOWN:
+        verb = TranslatableMessage("{rule} may deny", rule=_title(match, translate))
+    text = translate(verb)
+    return f"{text}: {_joined(because, translate)}." if because else f"{text}."
+
+
+def _unapplied_text(match: Match, translate: Translate, mask: Mask) -> str:
+    if match.truth is Truth.YES:
+        return translate(TranslatableMessage("{rule} is overruled.", rule=_title(match, translate)))
+    failed = [
+        _result_text(result, translate, mask)
+        for result in match.conditions
+        if result.truth is Truth.UNKNOWN
+        or result.truth is (Truth.YES if result.is_exception else Truth.NO)
+    ]
+    text = translate(TranslatableMessage("{rule} did not apply", rule=_title(match, translate)))
+    return f"{text}: {_joined(failed, translate)}." if failed else f"{text}."
+
+
+def _title(match: Match, translate: Translate) -> str:
+    title = escape_invisible(match.name or match.rule)
+    if match.installation:
+        return translate(
+            TranslatableMessage(
+                "{rule} (installation, version {number})", rule=title, number=match.version
+            )
+        )
+    return translate(
+        TranslatableMessage("{rule} (version {number})", rule=title, number=match.version)
+    )
+
+
+def _result_text(result: ConditionResult, translate: Translate, mask: Mask) -> str:
+    """Return a condition with its value: `amount 860.5 > 50`; for a doubt, the doubt."""
+    condition = result.condition
+    subject = fact_name(condition, translate)
+    if result.doubt:
+        return translate(TranslatableMessage(_DOUBTS[result.doubt].pattern, fact=subject))
+    value = mask(condition.tokens, result.value)
+    if value is None or condition.each or condition.op is Op.PRESENT:
+        text = condition_text(condition, translate)
+        return (
+            text
+            if result.truth is Truth.YES
+            else translate(TranslatableMessage("not: {text}", text=text))
+        )
+    holds = (result.truth is Truth.YES) is not condition.negated
+    return _test_text(condition, f"{subject} {_json(value)}", translate, negated=not holds)
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, str):
+        return escape_invisible(value) or '""'
+    return json.dumps(value)
