@@ -88,7 +88,7 @@ class Journal(Protocol):
 
 
 class RunContext(Protocol):
-    """Everything durable that one run may use."""
+    """The input of one run, and the functions that store its durable results."""
 
     thread_key: str  #: unique; thread ids are unique only within a team
     run_key: str  #: the same for every attempt at this run: derive ids from it

@@ -43,7 +43,7 @@ EFFECT = "effect"
 
 
 class UnusableAgent(Exception):
-    """The target is no agent, or lacks its input; the text is shown with the run."""
+    """The target is not an agent, or its input is missing; the text is shown with the run."""
 
 
 class RunEnding(RuntimeError):
@@ -155,8 +155,8 @@ class FrameworkRun:
         """
         Return the messages that the framework lacks, as (role, text), and mark them as passed on.
 
-        They are user messages, and between them the calls of failed runs: these saved no state,
-        and without knowing of a call the model would repeat it.
+        They are user messages, and the calls of failed runs between them. A failed run saved no
+        state, and a model that does not know of a call would repeat it.
         """
         new_messages: list[tuple[str, str]] = []
         for message in self.run_input.messages:

@@ -6,7 +6,7 @@ from typing import Any
 from agents.agui import strict_json
 from agents.agui.errors import ProtocolViolation
 
-#: Of JSON text. A client sends the state back with its next run, in a request of at most 2 MiB.
+#: The limit of one value as JSON text: a client sends the state back in a request of up to 2 MiB.
 MAX_CHARACTERS = 1024 * 1024
 #: As for JSON from outside; a snapshot of the thread wraps a few more levels around it.
 MAX_DEPTH = strict_json.DEFAULT_LIMITS.max_depth

@@ -150,5 +150,5 @@ def last_user_text(run_input: RunAgentInput) -> str:
 
 def _number(text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-        raise ValueError(f"'{text[:20]}' is no number from {least} to {most}")
+        raise ValueError(f"'{text[:20]}' is not a number from {least} to {most}")
     return int(text)

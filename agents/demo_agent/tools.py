@@ -17,7 +17,7 @@ RISKY_AMOUNT = 1000
 
 @tool(effect=Effect.IDEMPOTENT, approval="Send an e-mail to {to}: {subject}")
 def send_email(call: ToolContext, to: str = "", subject: str = "", **_more: Any) -> dict[str, Any]:
-    """Send an e-mail (rehearsal: nothing leaves the house)."""
+    """Send an e-mail (rehearsal: nothing is sent)."""
     return _executed(call, key=to)
 
 

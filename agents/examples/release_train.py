@@ -43,7 +43,7 @@ async def release_train(ctx: WorkflowContext) -> None:
         if outcome.is_done
     ]
     if not deployed:
-        await ctx.emit_text("Nothing was approved: the train stays in the station.")
+        await ctx.emit_text("Nothing was approved, so nothing was deployed.")
         return
     await ctx.emit_text(f"The canaries of {', '.join(deployed)} look healthy.")
     promoted = await ctx.call(promote, version=release.version, services=deployed)

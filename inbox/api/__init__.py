@@ -1,1 +1,1 @@
-"""REST and the AG-UI door over HTTP."""
+"""The REST API, and AG-UI over HTTP."""

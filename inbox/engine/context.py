@@ -22,7 +22,7 @@ from inbox.engine.agent_loop import ToolResult
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
 
-#: Has the driver run an action between two batches, outside of the event loop.
+#: Makes the driver run an action between two batches, outside of the event loop.
 RunCommand = Callable[[Callable[[run_lease.EventBatch, Any], Any], Any], "asyncio.Future[Any]"]
 
 

@@ -77,7 +77,7 @@ class EventPipeline:
         Check and encode the next events of the agent.
 
         Raises:
-            ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
+            ProtocolViolation, ReplayDiverged, ProtocolBroken, LimitExceeded.
             ArgumentsDiffer: a repeated call has other arguments than the approved ones.
         """
         new_events = []

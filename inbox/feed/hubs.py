@@ -21,7 +21,7 @@ from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, channel_layer
 
 log = structlog.get_logger(__name__)
 
-#: Access is checked, and what no wake-up told of is read, this often.
+#: The interval of access checks, and of reads in case a wake-up was lost.
 SAFETY_POLL_SECONDS = 2.0
 #: A process that received no heartbeat of its own for so long has missed wake-ups.
 MISSED_HEARTBEATS_SECONDS = 2.5 * ANNOUNCE_SECONDS
@@ -141,8 +141,8 @@ class Hub:
 
     async def _maintain(self) -> None:
         """
-        While pages or streams are open: check their access, read what no wake-up told of, announce
-        pages, and expire absent ones.
+        While pages or streams are open: check their access, read events whose wake-up was
+        lost, announce pages, and expire absent ones.
         """
         while self.subscriptions or self._followers:
             await asyncio.sleep(SAFETY_POLL_SECONDS)

@@ -53,7 +53,7 @@ class Tail:
         return rows
 
     async def wait(self, seconds: float) -> bool:
-        """Wait for a wake-up; return False if there was none for so many seconds."""
+        """Wait for a wake-up; return False if there is none within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._wakeup.wait()

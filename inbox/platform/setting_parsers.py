@@ -73,7 +73,7 @@ def _check_provider(provider: Any) -> None:
     if urlsplit(provider["issuer"]).scheme not in ("https", "http"):
         raise ImproperlyConfigured("SIGNOFF_OIDC: an issuer must be an http or https URL.")
     if provider.get("role", "viewer") not in _ROLES:
-        raise ImproperlyConfigured(f"SIGNOFF_OIDC: a role must be provider of {', '.join(_ROLES)}.")
+        raise ImproperlyConfigured(f"SIGNOFF_OIDC: a role must be one of {', '.join(_ROLES)}.")
 
 
 def mail_settings(url: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def export_trail(
     Raises:
         NotFound: also if there is no such checkpoint.
         Forbidden, InvalidValue.
-        NotSigned: nothing vouches for it here.
+        NotSigned: there is no checkpoint yet, or no signing key on this machine.
     """
     scope, point = export_scope(actor, filters), _checkpoint(size)
     if form is Format.JSONL:

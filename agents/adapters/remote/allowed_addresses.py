@@ -80,7 +80,7 @@ def check_url(url: str) -> None:
         # Resolvers reject empty and overlong labels with other errors.
         (host or "").encode("idna")
     except ValueError as error:
-        raise AddressRefused(AddressProblem.NO_URL, "This is no URL.") from error
+        raise AddressRefused(AddressProblem.NO_URL, "This is not a valid URL.") from error
     if parts.scheme not in ("http", "https") or not host:
         raise AddressRefused(
             AddressProblem.SCHEME, "The URL has to begin with http:// or https:// and a host."

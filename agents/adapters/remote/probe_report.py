@@ -70,7 +70,7 @@ _HUMAN_IN_THE_LOOP = "humanInTheLoop."
 
 def human_in_the_loop(report: Mapping[str, Any]) -> HumanInTheLoopCapabilities | None:
     """
-    Return what a test (a `Report` as JSON) found out about interrupts, None if nothing.
+    Return what a ProbeReport, as JSON, says about interrupts; None if nothing.
 
     The agent's own capabilities come first. An agent that publishes none, and refuses an answer to
     an unknown interrupt as AG-UI 1.0 requires, supports interrupts.

@@ -61,7 +61,7 @@ class Tunnel(httpcore.AsyncNetworkBackend):
             part = await stream.read(4_096)
             head += part
             if not part or len(head) > _MAX_HEAD_BYTES:
-                raise httpcore.ConnectError("the proxy broke off")
+                raise httpcore.ConnectError("the proxy closed the connection")
         head, _, after_head = head.partition(b"\r\n\r\n")
         status = head.split(b"\r\n", 1)[0].split(b" ")[1:2]
         # A TLS server waits for the client, so bytes after the head come from the proxy.

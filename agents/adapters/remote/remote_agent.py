@@ -42,7 +42,7 @@ IDLE_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 #: Only connecting is retried, when nothing was sent yet.
 _TRIES = 3
-_BROKE_OFF = "The agent's answer broke off."
+_BROKE_OFF = "The agent's answer ended early."
 _ASKED_AGAIN = (
     "The agent raised the answered interrupts again: it did not accept these decisions together. "
     "They were cancelled."
@@ -150,7 +150,7 @@ class RemoteAgent:
         except InvalidResponse as error:
             raise RemoteFailed(str(error)) from error
         except httpx.ReadTimeout as error:
-            raise RemoteFailed(f"The agent said nothing for {IDLE_SECONDS:.0f} seconds.") from error
+            raise RemoteFailed(f"The agent sent nothing for {IDLE_SECONDS:.0f} seconds.") from error
         except httpx.HTTPError as error:
             raise RemoteFailed(_BROKE_OFF) from error
         except sse.StreamTooLong as error:
@@ -234,4 +234,4 @@ def _decode_event(value: Json) -> BaseEvent:
         return wire.decode(strict_json.dumps(value))
     except (ProtocolViolation, strict_json.JsonRejected) as error:
         kind = str(value.get("type"))[:60]
-        raise RemoteFailed(f"The agent sent a {kind} that is no AG-UI event.") from error
+        raise RemoteFailed(f"The agent sent a {kind} that is not a valid AG-UI event.") from error

@@ -24,7 +24,7 @@ CALLED_OFF = "Nobody decided about this call: the request was cancelled or has e
 
 
 class CancellationUnsupported(Exception):
-    """The agent takes no decision that means cancelled."""
+    """The agent accepts no decision that means a cancellation."""
 
 
 def parse_actions(value: Any) -> list[Json]:

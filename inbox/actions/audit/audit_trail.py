@@ -32,7 +32,7 @@ _LAST_ENTRY = Select(
         .values_list("seq", "hash")[:1]
     )
 )
-#: Longer arguments and results are in the trail by their digest only, in characters.
+#: Of longer arguments and results the trail has the digest only.
 MAX_TEXT_CHARACTERS = 16_384
 
 
@@ -131,7 +131,7 @@ def build_entry(
     Build an entry; `action` is a noun and a past participle: `run.started`.
 
     `digests` are sha256 of canonical JSON texts: view, proposed, approved, executed, result. They,
-    what is in `detail`, and the actor's name can be erased one day; all else stays.
+    `detail` and the actor's name can be erased later; everything else stays.
     """
     rows = {"thread": thread, "run": run, "interrupt": interrupt, "tool_call": tool_call}
     ids: dict[str, UUID] = {name: row.pk for name, row in rows.items() if row is not None}
@@ -161,7 +161,7 @@ def build_entry(
 
 
 def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
-    """The digests of what was shown (`view`, if it is not as it was asked) and of its call."""
+    """Return the digests of an interrupt and its call; `view` is "" for the view at creation."""
     digests = {"view": view or interrupt.view_digest}
     call = interrupt.tool_call
     if call is not None:
@@ -170,7 +170,7 @@ def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
 
 
 def inline_text(text: str) -> str | None:
-    """What a payload keeps of an argument or result: all, or None where its digest must do."""
+    """Return the text for a payload; None if it is so long that only its digest is stored."""
     return text if len(text) <= MAX_TEXT_CHARACTERS else None
 
 

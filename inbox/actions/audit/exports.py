@@ -33,7 +33,7 @@ def record_export(
     export can be repeated.
 
     Raises:
-        NotFound, Forbidden: they read it and administer the team.
+        NotFound, Forbidden: the actor may not read it or does not administer the team.
     """
     about: dict[str, Any]
     if thread_id is None:

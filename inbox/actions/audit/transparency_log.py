@@ -19,7 +19,7 @@ from inbox.rules.people.access import SWEEPER, Actor
 #: Entries of one checkpoint: writers of SQLite wait for about 10 ms while it is signed.
 AT_ONCE = 500
 SINK_AT_ONCE = 20
-#: Whoever sends to a sink has it for so long; after a failure it is left alone for a moment.
+#: The lease of the process that sends to a sink, and the pause after a failure.
 SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 

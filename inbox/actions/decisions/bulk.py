@@ -68,7 +68,7 @@ def _results(actions: Iterable[tuple[UUID, Callable[[], Decision]]]) -> list[Bul
     actions = list(actions)
     if len(actions) > MAX_ITEMS:
         raise errors.InvalidValue(
-            f"Up to {MAX_ITEMS} requests are decided at once; these are {len(actions)}."
+            f"Up to {MAX_ITEMS} requests can be decided at once; {len(actions)} were sent."
         )
     results = []
     for interrupt_id, act in actions:

@@ -33,7 +33,7 @@ def append_frames(
     changed: Sequence[str] = (),
 ) -> None:
     """
-    Append frames under the thread's next sequence numbers, without gaps as the thread is locked.
+    Append frames with the thread's next sequence numbers; the caller holds its lock.
 
     Saves the thread; `changed` names other fields of it that the caller has set.
     """

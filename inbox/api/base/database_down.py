@@ -1,4 +1,4 @@
-"""503 with Retry-After while the database is unavailable."""
+"""The response while the database is unavailable: 503 with Retry-After."""
 
 from collections.abc import Callable
 

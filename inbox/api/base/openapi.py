@@ -184,7 +184,7 @@ class Models(OpenApiSerializerExtension):
 
     @property
     def _prefix(self) -> str:
-        """Return what tells AG-UI's models from ours of the same name."""
+        """Return the prefix that distinguishes AG-UI's models from ours of the same name."""
         return "" if _is_ours(self.target) else "Agui"
 
 

@@ -41,7 +41,7 @@ class Schema(BaseModel):
             return cls.model_validate(request.data)
         except ValidationError as error:
             raise InvalidInput(
-                "The request has another shape than the schema says.", problems=_problems(error)
+                "The request does not match its schema.", problems=_problems(error)
             ) from error
 
     def sent(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class AgentLocation:
     header_names: Sequence[str] | None = ()  #: None if they cannot be decrypted
     changed_at: datetime | None = None
     tested_at: datetime | None = None
-    #: a report of `agents.adapters.remote.probe_report`, or of it `found` alone
+    #: a ProbeReport as JSON; for others than administrators only its `found`
     test: Mapping[str, Any] | None = None
 
 
@@ -96,7 +96,7 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
     """
     Return the team for an agent with this slug: the named one, the agent's, or the only one.
 
-    Raises what `team_to_change` raises.
+    Raises the errors of `team_to_change`.
     """
     agent = None if team_slug else Agent.objects.filter(slug=slug).first()
     if agent is not None and permissions_in(actor, agent.team_id, agent.pk):

@@ -35,8 +35,8 @@ class InterruptDetail:
     args: dict[str, Any] | None  #: the tool call's arguments when the interrupt was created
     decision: Decision | None
     siblings: Sequence[Interrupt]  #: the first interrupts of the run, this one included
-    asked_together: int  #: the number of interrupts of the run
-    decided_together: int  #: the number of them that are closed
+    interrupt_count: int  #: the number of interrupts of the run
+    closed_count: int  #: the number of them that are closed
     activity: Sequence[AuditEntry]
     may_decide: bool
     claim: Claim | None  #: the current one, with its user
@@ -109,7 +109,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     now = database_now()
     allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
-    decided_together, asked_together = progress_of([row])[row.run_id]
+    closed_count, interrupt_count = progress_of([row])[row.run_id]
     schema = asked.get("responseSchema")
     if schema is None:
         schema = DEFAULT_SCHEMAS.get(row.reason)
@@ -125,8 +125,8 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
             .prefetch_related(_decisions())
             .order_by("position")[:SIBLINGS_LISTED]
         ),
-        asked_together=asked_together,
-        decided_together=decided_together,
+        interrupt_count=interrupt_count,
+        closed_count=closed_count,
         activity=list(
             AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None))
             .select_related("payload")

@@ -150,7 +150,7 @@ def has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> 
 
 
 def _set_has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
-    """Measure from the last decision of the whole set: no call could start before it."""
+    """Return `has_lapsed` of the whole set: no call could start before its last decision."""
     runs = {decision.interrupt.run_id for decision in decisions}
     rows = Decision.objects.filter(interrupt__run__in=runs, withdrawn_at=None)
     return has_lapsed(thread, list(rows), now)
@@ -162,7 +162,7 @@ def approves(decision: Decision) -> bool:
 
 
 def _is_pending_approval(row: Interrupt, call: ToolCall) -> bool:
-    """Return whether the interrupt interrupts for approval of a call that has not started."""
+    """Return whether the interrupt is about the approval of a call that has not started."""
     return row.reason == Reason.TOOL_CALL and call.state == ToolCallState.PROPOSED
 
 

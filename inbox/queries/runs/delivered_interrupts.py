@@ -96,7 +96,7 @@ def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Del
     delivered = DeliveredOutcome.objects.filter(thread=thread, actor=actor_key(actor))
     row = delivered.select_related("run").first()
     if row is None:
-        raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
+        raise ViewChanged("Send the id of the interrupt: none of this thread was delivered to you.")
     # Read after the delivery: a decision is stored before the next interrupt is delivered.
     rows = Decision.objects.filter(interrupt__thread=thread, client_run_id=run_id)
     decisions = [row for row in rows.select_related("interrupt__run") if row.is_by(actor)]

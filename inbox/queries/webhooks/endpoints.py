@@ -103,6 +103,6 @@ def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
 
 
 def team_for_webhook(actor: Actor, slug: str = "") -> UUID:
-    """The team that gets a webhook; raises what `team_to_change` raises."""
+    """Return the team for a new webhook; raises the errors of `team_to_change`."""
     several = TranslatableMessage("Choose a team for the webhook.")
     return team_to_change(actor, slug, if_several=several)

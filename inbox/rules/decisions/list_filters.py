@@ -21,7 +21,7 @@ MAX_WORDS = 10
 
 
 class ListState(StrEnum):
-    """Which interrupts are listed."""
+    """The state of the interrupts that are listed."""
 
     OPEN = "open"
     DECIDED = "decided"  #: all closed ones
@@ -68,7 +68,7 @@ class InterruptFilter:
 
     @property
     def narrows(self) -> bool:
-        """Whether it excludes anything from its list."""
+        """True if it excludes anything from its list."""
         return self != replace(InterruptFilter(state=self.kind), sort=self.sort)
 
     @property

@@ -105,7 +105,7 @@ def check_not_contradicted(interrupt: InterruptState, entry: ResumeEntry) -> Non
     if interrupt.status is InterruptStatus.EXPIRED:
         raise errors.InterruptExpired(f"Interrupt {interrupt.interrupt_id!r} has expired.")
     raise errors.AlreadyDecided(
-        f"Interrupt {interrupt.interrupt_id!r} was already answered, and differently."
+        f"Interrupt {interrupt.interrupt_id!r} was already answered in another way."
     )
 
 

@@ -241,6 +241,8 @@ def _check_references(node: Mapping[str, Any]) -> None:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = node.get(keyword)
         if isinstance(target, str) and not _POINTER.fullmatch(target):
-            raise SchemaRejected(f"{keyword} is no plain `#/...` inside the schema: {target[:100]}")
+            raise SchemaRejected(
+                f"{keyword} is not a plain `#/...` inside the schema: {target[:100]}"
+            )
     if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
         raise SchemaRejected("$id is not allowed: the schema is its own only document")

@@ -221,7 +221,7 @@ def _entry_row(
 
 
 def _payload(text: str, interrupt_bodies: Sequence[str]) -> str:
-    """Return the payload masked; a text that is not a payload only by secret names."""
+    """Return the payload masked; other text is masked by the names of its keys only."""
     try:
         payload = json.loads(text)
         return json_text({**payload, "detail": masked_detail(payload["detail"], *interrupt_bodies)})

@@ -129,7 +129,7 @@ class InterruptPage:
 
     @property
     def shows_changes(self) -> bool:
-        """True also without changes, if the form offers edits."""
+        """True if there are changes, or the form offers edits."""
         if self.decision_label and self.submission is None and not self.decision_label.is_approval:
             return bool(self.changes)
         return bool(self.form.arguments_form or self.changes)
@@ -178,7 +178,7 @@ class InterruptPage:
 
     @property
     def unlisted_sibling_count(self) -> int:
-        return self.detail.asked_together - len(self.detail.siblings)
+        return self.detail.interrupt_count - len(self.detail.siblings)
 
     @property
     def activity(self) -> list[ActivityLine]:

@@ -129,4 +129,4 @@ def _similar_url(interrupt: Interrupt, query: str) -> str:
 
 def _progress(decided: int, total: int) -> str:
     # The same msgid as in the templates.
-    return gettext("%(decided)s of %(asked)s decided") % {"decided": decided, "asked": total}
+    return gettext("%(decided)s of %(total)s decided") % {"decided": decided, "total": total}

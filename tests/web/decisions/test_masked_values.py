@@ -411,7 +411,7 @@ def test_nobody_finds_out_a_secret_by_searching(login, reads_bob, word):
     assert str(login.tool_call_id) in reads_bob.get("/audit/?q=kim").content.decode()
 
 
-def test_what_is_masked_is_not_decided_together_with_others(login, reads_bob):
+def test_what_is_masked_is_not_closed_count_with_others(login, reads_bob):
     page = reads_bob.get(f"/similar/{login.pk}/")
 
     assert "Some values are masked. Review this request on its own page." in words(page)

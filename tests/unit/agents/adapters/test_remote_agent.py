@@ -237,7 +237,7 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
     assert len(server.requests) == 2
 
     broken, server = await interrupted_stage([started(), httpx.ReadError("cut")])
-    assert failure(broken) == ("AGENT_UNREACHABLE", "The agent's answer broke off.")
+    assert failure(broken) == ("AGENT_UNREACHABLE", "The agent's answer ended early.")
     assert len(server.requests) == 1
 
 
@@ -247,13 +247,13 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
 @pytest.mark.parametrize(
     ("run", "why"),
     [
-        ([started(), *vendor_servers.call()], "broke off"),
-        ([], "broke off"),
-        ([httpx.ReadTimeout("")], "said nothing for 30 seconds"),
+        ([started(), *vendor_servers.call()], "ended early"),
+        ([], "ended early"),
+        ([httpx.ReadTimeout("")], "sent nothing for 30 seconds"),
         ([started(), b"data: {\n\n"], "no JSON"),
         ([started(), b'data: {"type": "CUSTOM", "type": "RAW"}\n\n'], "no JSON"),
         ([started(), b"data: 7\n\n"], "no object"),
-        ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is no AG-UI event"),
+        ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is not a valid AG-UI event"),
         ([finished(outcome={"type": "interrupt", "interrupts": []})], "RUN_FINISHED that is no"),
         ([b"data: " + b"x" * (sse.MAX_EVENT_BYTES + 1)], "too long"),
         ([b"data: " + b"x" * 1000 + b"\n"] * 1_100, "too long"),
