@@ -245,7 +245,7 @@ class ChangedByActions(Page):
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)
 
-    def named(self, row: Any) -> str:
+    def name_of(self, row: Any) -> str:
         """Return the row's name for the confirmation page."""
         return str(row)
 
@@ -261,7 +261,7 @@ class ChangedByActions(Page):
             **site.each_context(request),
             "title": self.buttons[pressed],
             "opts": self.opts,
-            "named": escape_invisible(self.named(row)),
+            "name": escape_invisible(self.name_of(row)),
             "sent": sent,
             "back": request.path,
         }

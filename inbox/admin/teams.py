@@ -64,7 +64,7 @@ class MembershipPage(ChangedByActions):
     buttons = {"_remove": _("Remove")}
     asks = ("_remove",)
 
-    def named(self, row: Membership) -> str:
+    def name_of(self, row: Membership) -> str:
         return f"{row.user.get_username()}, {row.team.name}"
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
@@ -187,7 +187,7 @@ class KeyPage(ChangedByActions):
     buttons = {"_rotate": _("New token"), "_revoke": _("Revoke")}
     asks = ("_revoke",)
 
-    def named(self, row: ApiKey) -> str:
+    def name_of(self, row: ApiKey) -> str:
         return f"{row.name} ({row.prefix}), {row.team.name}"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -249,7 +249,7 @@ class WebhookPage(ChangedByActions):
     buttons = {"_rotate": _("New secret"), "_remove": _("Remove")}
     asks = ("_remove",)
 
-    def named(self, row: WebhookEndpoint) -> str:
+    def name_of(self, row: WebhookEndpoint) -> str:
         return f"{row.description or self.host(row)}, {row.team.name}"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
