@@ -253,7 +253,7 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
         ([started(), b"data: {\n\n"], "no JSON"),
         ([started(), b'data: {"type": "CUSTOM", "type": "RAW"}\n\n'], "no JSON"),
         ([started(), b"data: 7\n\n"], "no object"),
-        ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is not a valid AG-UI event"),
+        ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is not a valid"),
         ([finished(outcome={"type": "interrupt", "interrupts": []})], "RUN_FINISHED that is no"),
         ([b"data: " + b"x" * (sse.MAX_EVENT_BYTES + 1)], "too long"),
         ([b"data: " + b"x" * 1000 + b"\n"] * 1_100, "too long"),
