@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 SLICE_SECONDS = 0.01
 #: Pauses as multiples of the work before them, in an idle and in a busy process.
 _IDLE, _BUSY = 1.0, 12.0
-#: The part of a core from which the other threads make the process a busy one.
+#: The part of the attainable processor time from which other threads make the process a busy one.
 _BUSY_SHARE = 0.2
 #: A process counts as less and less busy for about 30 slices after its last request.
 _DECAY = 0.9
@@ -31,17 +31,20 @@ class Pacer:
 
     def start(self) -> None:
         """Begin a slice; time since the last one counts as neither work nor pause."""
-        self._begun = time.perf_counter()
-        self._others = _cpu_seconds_of_others()
+        self._begun, self._own = time.perf_counter(), time.thread_time()
+        self._others = time.process_time() - self._own
 
     def pause_if_due(self) -> None:
         """Pause if the slice is over, and begin the next one."""
         worked = time.perf_counter() - self._begun
         if worked < SLICE_SECONDS:
             return
+        # On a machine that others use too, a thread gets a part of a core at most.
+        attainable = max((time.thread_time() - self._own) / worked, 0.05)
         factor = _IDLE + self._busy * (_BUSY - _IDLE)
         time.sleep(min(worked * factor, _LONGEST_PAUSE_SECONDS))
-        share = (_cpu_seconds_of_others() - self._others) / (time.perf_counter() - self._begun)
+        others = time.process_time() - time.thread_time() - self._others
+        share = others / (time.perf_counter() - self._begun) / attainable
         self._busy = max(min(share / _BUSY_SHARE, 1.0), self._busy * _DECAY)
         self.start()
 
@@ -51,8 +54,3 @@ class Pacer:
         for item in items:
             yield item
             self.pause_if_due()
-
-
-def _cpu_seconds_of_others() -> float:
-    """Return the processor time of the other threads of this process so far."""
-    return time.process_time() - time.thread_time()
