@@ -17,8 +17,7 @@ from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
-from inbox.platform.pacing import Pacer
-from inbox.platform.timers import Timer
+from inbox.platform.timers import Pacer, Timer
 from inbox.queries.runs import overdue
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,7 @@ from django.db import close_old_connections
 
 from inbox.actions.audit.verification_runs import claim_verification, record_verification
 from inbox.models import AuditCheckpoint, AuditVerification
-from inbox.platform.pacing import Pacer
+from inbox.platform.timers import Pacer
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
 from tools.audit_verifier import Key, notes_in

@@ -24,8 +24,7 @@ from inbox.actions.audit.transparency_log import (
 )
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.platform.clock import database_now
-from inbox.platform.pacing import Pacer
-from inbox.platform.timers import Timer
+from inbox.platform.timers import Pacer, Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.signed_checkpoint import SigningKey, signed_export

@@ -11,7 +11,7 @@ from django.db.models import Max
 from inbox.actions.audit.transparency_log import LogMismatch, are_blocks_valid
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.platform.clock import database_now
-from inbox.platform.pacing import Pacer
+from inbox.platform.timers import Pacer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.transparency_log.reconciliation import add_differences

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from inbox.platform.pacing import SLICE_SECONDS, Pacer
+from inbox.platform.timers import SLICE_SECONDS, Pacer
 
 
 @pytest.fixture
