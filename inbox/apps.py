@@ -34,14 +34,14 @@ def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[Chec
     `migrate` checks before it does anything, and a release may change what should be installed:
     while there are migrations to be applied, what differs is a warning.
     """
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     for alias in databases or ():
         connection = connections[alias]
         problems = append_only_triggers.differences(connection)
         is_behind = bool(problems) and _is_behind(connection)
         kind, hint = (Warning, _BEHIND) if is_behind else (Error, _PUT_RIGHT)
-        found += [kind(problem, hint=hint, id=code) for code, problem in problems]
-    return found
+        messages += [kind(problem, hint=hint, id=code) for code, problem in problems]
+    return messages
 
 
 _PUT_RIGHT = "Find out who changed it, then run `manage.py migrate --skip-checks`."

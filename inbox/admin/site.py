@@ -59,11 +59,11 @@ class Site(AdminSite):
             *models,
             path("<slug:app_label>/", read(self.app_index), name="app_list"),
             # Unknown URLs too require a sign-in, so that they do not reveal which URLs exist.
-            path("<path:rest>", self.admin_view(_nothing)),
+            path("<path:path>", self.admin_view(_nothing)),
         ]
 
 
-def _nothing(request: HttpRequest, rest: str) -> HttpResponse:
+def _nothing(request: HttpRequest, path: str) -> HttpResponse:
     raise Http404
 
 

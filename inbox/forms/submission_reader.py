@@ -238,11 +238,11 @@ def _in_utc(text: str) -> str:
 def _with(value: Any, path: Path, member: Any) -> Any:
     if not path:
         return member
-    first, *rest = path
+    first, *remaining = path
     if isinstance(value, list) and isinstance(first, int) and first < len(value):
-        return [*value[:first], _with(value[first], tuple(rest), member), *value[first + 1 :]]
-    if isinstance(value, dict) and (not rest or first in value):
-        return {**value, first: _with(value.get(first), tuple(rest), member)}
+        return [*value[:first], _with(value[first], tuple(remaining), member), *value[first + 1 :]]
+    if isinstance(value, dict) and (not remaining or first in value):
+        return {**value, first: _with(value.get(first), tuple(remaining), member)}
     return value
 
 

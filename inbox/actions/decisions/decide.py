@@ -222,7 +222,7 @@ def _check_view(authorization: Authorization, draft: DecisionDraft) -> None:
     is_required = Check.VIEW_REQUIRED in CHECKS[authorization.entrance]
     check_view(
         sent=draft.view_digest,
-        shown=draft.interrupt.shown_digest,
+        current=draft.interrupt.shown_digest,
         is_required=is_required or authorization.thread.team.requires_view_digest,
     )
 

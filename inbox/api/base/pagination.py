@@ -93,22 +93,22 @@ def _no_cursor() -> InvalidInput:
     return InvalidInput("`after` is the `next_after` of the previous page, unchanged.")
 
 
-def select_fields(data: Mapping[str, Any], fields: str, known: Collection[str]) -> dict[str, Any]:
+def select_fields(data: Mapping[str, Any], fields: str, allowed: Collection[str]) -> dict[str, Any]:
     """Return a response, or each result of a list, with `a,b` only. Raises InvalidInput."""
-    names = field_names(fields, known)
+    names = field_names(fields, allowed)
     if not isinstance(data.get("results"), list):
         return {name: data[name] for name in data if name in names}
     results = [{name: row[name] for name in row if name in names} for row in data["results"]]
     return {**data, "results": results}
 
 
-def field_names(fields: str, known: Collection[str]) -> Sequence[str]:
-    """Return the names in `a,b`. Raises InvalidInput, which lists the known ones."""
+def field_names(fields: str, allowed: Collection[str]) -> Sequence[str]:
+    """Return the names in `a,b`. Raises InvalidInput, which lists the allowed ones."""
     names = fields.split(",")
-    if not set(names) <= set(known):
+    if not set(names) <= set(allowed):
         raise InvalidInput(
-            f"`fields` are names with commas between, of: {', '.join(known)}.",
-            known=list(known),
+            f"`fields` are names with commas between, of: {', '.join(allowed)}.",
+            known=list(allowed),
         )
     return names
 

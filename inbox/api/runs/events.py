@@ -78,11 +78,9 @@ def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
     rows, is_cut = read_events(
         thread_id=thread_id, after=after, limit=pagination.one_more, max_bytes=PAGE_BYTES
     )
-    shown = rows[: pagination.limit]
-    following = shown[-1][0] if is_cut or len(rows) > len(shown) else "null"
-    parts = [
-        ",".join(part(row) for name, part in _FIELDS.items() if name in names) for row in shown
-    ]
+    page = rows[: pagination.limit]
+    following = page[-1][0] if is_cut or len(rows) > len(page) else "null"
+    parts = [",".join(part(row) for name, part in _FIELDS.items() if name in names) for row in page]
     results = ",".join(f"{{{part}}}" for part in parts)
     text = f'{{"results":[{results}],"next_after":{following}}}'
     return HttpResponse(text, content_type="application/json")

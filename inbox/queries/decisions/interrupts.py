@@ -30,7 +30,7 @@ class InterruptDetail:
     """An interrupt with everything that its page shows."""
 
     interrupt: Interrupt
-    asked: dict[str, Any]  #: the AG-UI Interrupt
+    agui_interrupt: dict[str, Any]  #: the AG-UI Interrupt
     schema: dict[str, Any] | None  #: the agent's, else the default of the reason
     args: dict[str, Any] | None  #: the tool call's arguments when the interrupt was created
     decision: Decision | None
@@ -104,18 +104,18 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     if row is None:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
-    asked = json.loads(row.body)
+    agui_interrupt = json.loads(row.body)
     decision = _decision_in_force(row)
     now = database_now()
     allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
     closed_count, interrupt_count = progress_of([row])[row.run_id]
-    schema = asked.get("responseSchema")
+    schema = agui_interrupt.get("responseSchema")
     if schema is None:
         schema = DEFAULT_SCHEMAS.get(row.reason)
     return InterruptDetail(
         interrupt=row,
-        asked=asked,
+        agui_interrupt=agui_interrupt,
         schema=schema,
         args=json.loads(row.args) if row.args else None,
         decision=decision,

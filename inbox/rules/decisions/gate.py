@@ -71,7 +71,7 @@ AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})
 
 
-def check_view(*, sent: str, shown: str, is_required: bool) -> None:
+def check_view(*, sent: str, current: str, is_required: bool) -> None:
     """
     Raise unless the view digest that the client sent is the current one.
 
@@ -84,7 +84,7 @@ def check_view(*, sent: str, shown: str, is_required: bool) -> None:
             raise errors.ViewDigestRequired(
                 TranslatableMessage("Send the interrupt's view digest with the answer.")
             )
-    elif sent != shown:
+    elif sent != current:
         raise errors.ViewChanged(
             TranslatableMessage("The request changed after the page was loaded.")
         )

@@ -70,11 +70,15 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
             me=actor.user_id,
             interrupt_bodies=interrupt_bodies_by_id(details.entries),
         ),
-        "mismatches": [translate(one) for one in mismatches(displayed, records)],
-        "is_partly_erased": any(one.text is None for one in records),
+        "mismatches": [translate(mismatch) for mismatch in mismatches(displayed, records)],
+        "is_partly_erased": any(record.text is None for record in records),
         "questions": [
-            {"id": one.pk, "title": escape_invisible(one.title), "is_open": one.closed_at is None}
-            for one in details.interrupts
+            {
+                "id": interrupt.pk,
+                "title": escape_invisible(interrupt.title),
+                "is_open": interrupt.closed_at is None,
+            }
+            for interrupt in details.interrupts
         ],
         "is_long": len(details.entries) == tool_calls.MAX_LISTED,
         "compared": 0 if details.is_all else len(details.compared),

@@ -63,7 +63,7 @@ def _check_view(detail: InterruptDetail, submission: Submission) -> None:
     """
     row = detail.interrupt
     if row.status == InterruptStatus.OPEN:
-        check_view(sent=submission.view_digest, shown=row.shown_digest, is_required=True)
+        check_view(sent=submission.view_digest, current=row.shown_digest, is_required=True)
 
 
 def _redirect(request: HttpRequest, address: str) -> HttpResponse:

@@ -109,7 +109,11 @@ class DecisionForm:
     @cached_property
     def proposal(self) -> Proposal | None:
         """The proposal in the interrupt's metadata, None if it has a tool call."""
-        return proposal_of(self.detail.asked) if self.detail.interrupt.tool_call is None else None
+        return (
+            proposal_of(self.detail.agui_interrupt)
+            if self.detail.interrupt.tool_call is None
+            else None
+        )
 
     @property
     def is_proposal_without_call(self) -> bool:
@@ -224,7 +228,7 @@ class DecisionForm:
     @property
     def schema_text(self) -> str:
         """The response schema as JSON text, "" if there is none."""
-        schema = self.detail.asked.get("responseSchema")
+        schema = self.detail.agui_interrupt.get("responseSchema")
         return "" if schema is None else json_text(masked_schema(schema))
 
     @cached_property
@@ -271,7 +275,7 @@ class DecisionForm:
     @property
     def _shown(self) -> dict[str, Any]:
         row = self.detail.interrupt
-        texts: dict[str, Any] = {"request": self.detail.asked}
+        texts: dict[str, Any] = {"request": self.detail.agui_interrupt}
         if row.tool_call is not None:
             texts |= {"tool": row.tool_call.name, "arguments": self.proposed_values}
         return texts
@@ -290,7 +294,7 @@ class DecisionForm:
 
     @cached_property
     def _secret_places(self) -> frozenset[tuple[str | int, ...]]:
-        metadata = NAMES.places(self.detail.asked.get("metadata"))
+        metadata = NAMES.places(self.detail.agui_interrupt.get("metadata"))
         arguments = (
             frozenset()
             if self.proposed_values is ABSENT

@@ -115,7 +115,7 @@ class InterruptPage:
 
     @cached_property
     def facts(self) -> list[Fact]:
-        return facts_of(self.detail.asked, self.form.proposal)
+        return facts_of(self.detail.agui_interrupt, self.form.proposal)
 
     @cached_property
     def changes(self) -> list[ChangeView]:
@@ -247,7 +247,7 @@ class InterruptPage:
 
     @property
     def _message(self) -> str:
-        return self.detail.asked.get("message") or ""
+        return self.detail.agui_interrupt.get("message") or ""
 
     def _submitted_answer(self, submission: Submission) -> Any:
         form = self.form.answer_form
