@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from inbox.actions.people.provisioning import add_member
+from inbox.rules.people.access import SEED, Role
 from tests.support.steps import open_interrupts, start
 from tests.support.web.pages import Reader
 from tests.support.web.template_names import unknown_names
@@ -54,3 +56,23 @@ def reads_carol(world: Any) -> Reader:
 def ask(world: Any) -> Callable[[str], Any]:
     """Run a scenario of the rehearsal agent; returns the first interrupt that it ended with."""
     return lambda scenario: open_interrupts(start(world, f"rehearse:{scenario}"))[0]
+
+
+@pytest.fixture
+def ana(world):
+    """An administrator of the team."""
+    return add_member(
+        team=world.team,
+        username="ana",
+        full_name="Ana",
+        password="p",
+        role=Role.ADMIN,
+        actor=SEED,
+    )
+
+
+@pytest.fixture
+def reads_ana(ana):
+    client = Client()
+    client.force_login(ana)
+    return Reader(client)

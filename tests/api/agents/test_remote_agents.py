@@ -5,10 +5,9 @@ import json
 import pytest
 
 from inbox.models import AuditEntry, Endpoint
-from tests.api.runs.test_runs_and_decisions import key_with
 from tests.support.agents.remote_agent_server import REFUSAL, elsewhere
 
-__all__ = ["elsewhere", "key_with"]
+__all__ = ["elsewhere"]
 
 URL = "https://agents.example.com/agui"
 SECRET = "Bearer kept-to-ourselves"

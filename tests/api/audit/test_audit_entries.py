@@ -22,14 +22,14 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.transparency_log import audit_exports as exporting
-from tests.api.base.test_pagination import pages, read, whole_key
-from tests.api.runs.test_runs_and_decisions import Caller, key_with
+from tests.api.base.test_pagination import whole_key
 from tests.integration.audit.conftest import auditor, log
 from tests.support import steps
+from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, start
 from tools import audit_verifier as script
 
-__all__ = ["auditor", "key_with", "log"]
+__all__ = ["auditor", "log"]
 
 
 @pytest.fixture

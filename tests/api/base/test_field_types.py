@@ -2,9 +2,6 @@
 
 import pytest
 
-from tests.api.runs.test_runs_and_decisions import key_with
-
-__all__ = ["key_with"]
 NOWHERE = "01a1fb6c-7655-7927-b47c-ea3a19558245"
 KEY = {"name": "ci", "scopes": ["read"]}
 

@@ -6,15 +6,11 @@ import pytest
 
 from inbox.models import ApiKey, AuditEntry, Comment, IdempotencyRecord, Invitation, WebhookEndpoint
 from tests.api.decisions.test_claims_and_comments import Person
-from tests.api.runs.test_runs_and_decisions import (
-    Caller,
-    api,
-    key_with,
-    start_run,
-)
+from tests.api.runs.test_runs_and_decisions import api
+from tests.support.http.rest_client import Caller, start_run
 from tests.support.steps import open_interrupts, start
 
-__all__ = ["api", "key_with"]
+__all__ = ["api"]
 
 KEY = {"Idempotency-Key": "order-17"}
 

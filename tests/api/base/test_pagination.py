@@ -14,8 +14,8 @@ from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Membership
 from inbox.rules.people.access import SEED, Permission, Role
-from tests.api.runs.test_runs_and_decisions import Caller
 from tests.support import steps
+from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, start
 
 HOOK = {"url": "https://hooks.example.com/", "event_types": ["run.finished"]}
@@ -61,20 +61,6 @@ def full(world, bob):
         "webhook": hooks[0].pk,
         "thread": interrupts[0].thread_id,
     }
-
-
-def read(api, path, **query):
-    answer = api.get(path, **query)
-    assert answer.status_code == 200, answer.content
-    return answer.json()
-
-
-def pages(api, path, **query):
-    """Every page of a list, from the first to the last one."""
-    results = [read(api, path, **query)]
-    while results[-1]["next_after"]:
-        results.append(read(api, path, **{**query, "after": results[-1]["next_after"]}))
-    return [page["results"] for page in results]
 
 
 def split(path):

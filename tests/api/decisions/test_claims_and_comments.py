@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from inbox.models import Comment, Run
-from tests.api.runs.test_runs_and_decisions import Caller, decision
 from tests.support import steps
+from tests.support.http.rest_client import Caller, decision
 from tests.support.steps import APPROVE, open_interrupts, start
 
 

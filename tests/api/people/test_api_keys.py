@@ -5,11 +5,9 @@ import json
 import pytest
 
 from inbox.models import ApiKey
-from tests.api.runs.test_runs_and_decisions import Caller, key_with, start_run
 from tests.support.audit.entries import audited
+from tests.support.http.rest_client import Caller, start_run
 from tests.support.steps import open_interrupts, start
-
-__all__ = ["key_with"]
 
 KEYS = "/api/teams/tests/keys"
 

@@ -6,10 +6,6 @@ import pytest
 from django.core import mail
 from django.test import Client
 
-from tests.api.runs.test_runs_and_decisions import key_with
-
-__all__ = ["key_with"]
-
 PATH = "/api/teams/tests/invitations"
 NORA = {"email": "nora@example.com", "role": "reviewer"}
 

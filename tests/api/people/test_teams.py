@@ -3,9 +3,6 @@
 import pytest
 
 from inbox.models import AuditEntry, Membership, Team, User
-from tests.api.runs.test_runs_and_decisions import key_with
-
-__all__ = ["key_with"]
 
 
 @pytest.fixture

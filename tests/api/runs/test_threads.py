@@ -4,9 +4,8 @@ import pytest
 
 from inbox.actions.audit.erasure import erase_thread
 from inbox.rules.people.access import SEED
-from tests.api.base.test_pagination import pages, read
-from tests.api.runs.test_runs_and_decisions import Caller
 from tests.support import steps
+from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, resumed_run, start
 
 ARGS = {"to": "kim@example.com", "subject": "Hello", "body": "Hi Kim"}

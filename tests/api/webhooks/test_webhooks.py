@@ -14,7 +14,6 @@ from inbox.api.base.openapi import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
-from tests.api.runs.test_runs_and_decisions import key_with
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
 from tests.support.steps import (
@@ -24,7 +23,7 @@ from tests.support.steps import (
     start,
 )
 
-__all__ = ["key_with", "receiver"]
+__all__ = ["receiver"]
 
 URL = "https://hooks.example.com/signoff"
 

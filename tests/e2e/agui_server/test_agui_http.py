@@ -7,7 +7,6 @@ import httpx
 import psutil
 import pytest
 
-from tests.api.runs.test_runs_and_decisions import HOSTILE
 from tests.support.http.agui_client import (
     interrupts,
     numbered,
@@ -15,6 +14,7 @@ from tests.support.http.agui_client import (
     run_input,
     types,
 )
+from tests.support.http.rest_client import HOSTILE
 from tests.support.processes import manage
 
 
@@ -367,7 +367,7 @@ def test_replay_of_an_active_run_follows_it_under_the_client_run_id(door):
 
 
 @pytest.mark.parametrize(
-    ("given", "where"),
+    ("value", "where"),
     [({"version": 7}, "input.version"), ({"services": "api"}, "input.services"), ("9.2", "input:")],
 )
 def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, value, where):

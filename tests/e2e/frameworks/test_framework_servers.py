@@ -18,8 +18,8 @@ from inbox.rules.errors import (
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
 from tests.e2e.frameworks.running import FRAMEWORKS
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import open_interrupts, resumed_run, start
 
 REFUND = {"order": "A1", "amount": 47.5}

@@ -13,8 +13,8 @@ from inbox import engine, sweeper
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Memory, Run, ToolCall
 from inbox.rules import errors
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import open_interrupts, resumed_run, start
 
 

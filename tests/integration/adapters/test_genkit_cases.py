@@ -23,13 +23,8 @@ from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
 from inbox.rules import errors
-from tests.integration.runs.test_engine import (
-    about,
-    asking,
-    finished,
-    proposed,
-)
 from tests.support import steps
+from tests.support.agents.agent_events import about, asking, finished, proposed
 from tests.support.http.agui_client import run_input
 from tests.unit.agents.sdk.test_llm import Listening
 

@@ -20,7 +20,6 @@ from agents.examples.langgraph_desk import langgraph_refunds
 from inbox import engine, sweeper
 from inbox.models import Memory, Run, ToolCall
 from tests.integration.adapters.test_framework_desks import answers, results
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (
     Chat,
@@ -34,6 +33,7 @@ from tests.support.agents.langgraph_graphs import (
     reviewed,
     wants,
 )
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import open_interrupts, resumed_run, start
 
 

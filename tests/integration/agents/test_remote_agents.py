@@ -23,9 +23,9 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import SEED
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
 from tests.support.agents import vendor_servers
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.agents.remote_agent_server import elsewhere, new_address
 from tests.support.agents.vendor_servers import (
     ARGS,

@@ -14,13 +14,8 @@ from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.runs.states import EntryStatus
-from tests.integration.runs.test_engine import (
-    about,
-    asking,
-    finished,
-    proposed,
-)
 from tests.support import steps
+from tests.support.agents.agent_events import about, asking, finished, proposed
 from tests.support.steps import (
     APPROVE,
     approve,

@@ -12,7 +12,7 @@ from inbox.actions.people.members import change_team
 from inbox.platform import clock
 from inbox.rules.errors import InterruptExpired, InvalidValue
 from inbox.rules.people.access import SEED
-from tests.integration.runs.test_engine import asking
+from tests.support.agents.agent_events import asking
 from tests.support.audit.entries import audited
 from tests.support.steps import (
     answer,

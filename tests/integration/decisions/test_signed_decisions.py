@@ -13,8 +13,8 @@ from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
 from inbox.rules import errors
 from inbox.rules.decisions.consent import view_digest
 from inbox.rules.people.access import SEED
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import (
     approve,
     deny,

@@ -19,13 +19,8 @@ from inbox.rules import errors
 from inbox.rules.decisions.collaboration import withdrawable_until
 from inbox.rules.people.access import SEED
 from tests.integration.decisions.test_decide import ask_twice_about_one_call
-from tests.integration.runs.test_engine import (
-    about,
-    asking,
-    finished,
-    proposed,
-)
 from tests.support import steps
+from tests.support.agents.agent_events import about, asking, finished, proposed
 from tests.support.steps import (
     APPROVE,
     DENY,

@@ -14,9 +14,9 @@ from inbox.models import AuditEntry, Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.runs.states import EntryStatus
-from tests.api.runs.test_runs_and_decisions import Caller, key_with
 from tests.support import steps
 from tests.support.audit.entries import audited
+from tests.support.http.rest_client import Caller, key_with
 from tests.support.steps import (
     APPROVE,
     approve,

@@ -6,12 +6,7 @@ import pytest
 
 from inbox.models import Decision, ToolCall
 from inbox.rules.decisions.consent import canonical_json, digest, load_original_value
-from tests.integration.runs.test_engine import (
-    about,
-    asking,
-    finished,
-    proposed,
-)
+from tests.support.agents.agent_events import about, asking, finished, proposed
 from tests.support.steps import (
     answer,
     open_interrupts,

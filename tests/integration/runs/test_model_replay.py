@@ -11,9 +11,9 @@ from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Run
-from tests.integration.runs.test_recovery import WorkerKilled, kill_while_driving
-from tests.integration.runs.test_tool_progress import die_behind, texts_of
+from tests.integration.runs.test_tool_progress import texts_of
 from tests.support import steps
+from tests.support.agents.lost_workers import WorkerKilled, die_behind, kill_while_driving
 from tests.support.steps import open_interrupts, request, start
 
 tool_effects: list[str] = []

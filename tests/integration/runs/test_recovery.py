@@ -12,10 +12,10 @@ from agents.port import Effect, ToolRefused
 from inbox import engine, sweeper, wakeups
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import start_run
-from inbox.engine import agent_loop
-from inbox.models import Run, ToolCall
+from inbox.models import ToolCall
 from inbox.rules import errors
-from tests.integration.runs.test_engine import (
+from tests.support import steps
+from tests.support.agents.agent_events import (
     about,
     asking,
     assert_readable_by_the_official_client,
@@ -23,40 +23,13 @@ from tests.integration.runs.test_engine import (
     message_events,
     proposed,
 )
-from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving, queued_resume
 from tests.support.steps import (
-    APPROVE,
     approve,
     open_interrupts,
     request,
     start,
 )
-
-
-class WorkerKilled(BaseException):
-    """What a SIGKILL looks like from inside: nothing after it is executed."""
-
-
-def kill_while_driving(run, *, monkeypatch, at, batch_seconds=60):
-    """Drive a queued run until the worker is about to commit `at`, and lose the worker there."""
-
-    def die(**_kwargs):
-        raise WorkerKilled
-
-    with monkeypatch.context() as dying:
-        dying.setattr(run_lease, at, die)
-        # Nothing is committed only because the machine was slow.
-        dying.setattr(agent_loop, "BATCH_SECONDS", batch_seconds)
-        with pytest.raises(WorkerKilled):
-            engine.execute_run(run.pk)
-    return steps.reread(run)
-
-
-def queued_resume(world, scenario, bob, payload=APPROVE):
-    run = start(world, f"rehearse:{scenario}")
-    for interrupt in open_interrupts(run):
-        steps.answer(interrupt, bob, payload)
-    return Run.objects.get(resumes=run)
 
 
 def test_a_living_worker_keeps_its_run(world, alice):

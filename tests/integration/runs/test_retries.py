@@ -13,7 +13,8 @@ from inbox.actions.runs.retries import retry_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run, ToolCall
 from inbox.rules import errors
-from tests.integration.runs.test_engine import (
+from tests.support import steps
+from tests.support.agents.agent_events import (
     about,
     asking,
     assert_readable_by_the_official_client,
@@ -21,8 +22,7 @@ from tests.integration.runs.test_engine import (
     message_events,
     proposed,
 )
-from tests.integration.runs.test_recovery import kill_while_driving, queued_resume
-from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving, queued_resume
 from tests.support.steps import (
     APPROVE,
     approve,

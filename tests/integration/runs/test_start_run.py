@@ -8,8 +8,8 @@ from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run
 from inbox.rules import errors
-from tests.integration.runs.test_engine import asking
 from tests.support import steps
+from tests.support.agents.agent_events import asking
 from tests.support.steps import (
     APPROVE,
     DENY,

@@ -4,8 +4,8 @@ import ag_ui.core as agui
 import pytest
 
 from agents.port import MAX_MEMORY_CHARACTERS
-from tests.integration.runs.test_engine import asking, finished
 from tests.support import steps
+from tests.support.agents.agent_events import asking, finished
 from tests.support.steps import open_interrupts, start
 
 

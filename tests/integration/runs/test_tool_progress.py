@@ -12,8 +12,8 @@ from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import start_run
 from inbox.engine import event_pipeline
-from tests.integration.runs.test_recovery import WorkerKilled
 from tests.support import steps
+from tests.support.agents.lost_workers import WorkerKilled, die_behind
 from tests.support.steps import request, start
 
 
@@ -51,17 +51,6 @@ async def counting(ctx: WorkflowContext) -> None:
 def texts_of(run):
     events = steps.events(run.thread_id)
     return [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
-
-
-def die_behind(action, text):
-    """Lose the worker right after it has committed this text."""
-
-    def act(*, lease, batch):
-        action(lease=lease, batch=batch)
-        if any(text in frame.body for frame in batch.frames):
-            raise WorkerKilled
-
-    return act
 
 
 def test_what_a_tool_says_comes_before_its_result(world, as_agent):

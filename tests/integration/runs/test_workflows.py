@@ -10,8 +10,8 @@ from inbox import engine, sweeper
 from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Run
-from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.http.agui_client import run_input
 from tests.support.steps import (
     open_interrupts,

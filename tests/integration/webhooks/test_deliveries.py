@@ -25,8 +25,8 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     problem_message,
 )
-from tests.integration.runs.test_recovery import WorkerKilled
 from tests.support import steps
+from tests.support.agents.lost_workers import WorkerKilled
 from tests.support.http.webhook_receiver import Receiver, is_signed, receiver
 from tests.support.steps import approve, open_interrupts, start
 

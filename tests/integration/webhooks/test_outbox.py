@@ -16,8 +16,8 @@ from inbox.models import Delivery, WebhookEndpoint
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
-from tests.integration.runs.test_recovery import kill_while_driving, queued_resume
 from tests.support import steps
+from tests.support.agents.lost_workers import kill_while_driving, queued_resume
 from tests.support.steps import (
     approve,
     call_off,

@@ -93,3 +93,13 @@ def sent(interrupt: Any) -> Any:
     """The payload of the decision that stands."""
     decision = interrupt.decisions.get(withdrawn_at=None)
     return None if decision.payload is None else json.loads(decision.payload)
+
+
+def err(page, field):
+    """What stands beside a field, which says that it is wrong."""
+    text = page.content.decode()
+    (control,) = re.findall(rf'<(?:input|select)[^>]* id="{field}"[^>]*>', text)
+    assert 'aria-invalid="true"' in control
+    (described,) = re.findall(r'aria-describedby="([^"]*)"', control)
+    match = re.search(rf'id="{described.split()[-1]}">([^<]*)<', text)
+    return html.unescape(match.group(1))

@@ -1,43 +1,20 @@
 """The pages of agents: who sees what, and forms that never hold a kept secret."""
 
 import html
-import re
 
 import pytest
-from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.actions.people.provisioning import add_member
 from inbox.models import Endpoint, Membership
 from inbox.platform.encryption import decrypt
-from inbox.rules.people.access import SEED, Role
+from inbox.rules.people.access import SEED
 from tests.support.agents.remote_agent_server import REFUSAL, elsewhere
-from tests.support.web.pages import Reader, input_value, words
+from tests.support.web.pages import err, input_value, words
 
 __all__ = ["elsewhere"]
 
 URL = "https://agents.example.com/agui"
 SECRET = "Bearer kept-to-ourselves"
-
-
-@pytest.fixture
-def ana(world):
-    """An administrator of the team."""
-    return add_member(
-        team=world.team,
-        username="ana",
-        full_name="Ana",
-        password="p",
-        role=Role.ADMIN,
-        actor=SEED,
-    )
-
-
-@pytest.fixture
-def reads_ana(ana):
-    client = Client()
-    client.force_login(ana)
-    return Reader(client)
 
 
 @pytest.fixture
@@ -61,16 +38,6 @@ def save(reader, **typed):
 
 def headers():
     return decrypt(Endpoint.objects.get().headers)
-
-
-def err(page, field):
-    """What stands beside a field, which says that it is wrong."""
-    text = page.content.decode()
-    (control,) = re.findall(rf'<(?:input|select)[^>]* id="{field}"[^>]*>', text)
-    assert 'aria-invalid="true"' in control
-    (described,) = re.findall(r'aria-describedby="([^"]*)"', control)
-    match = re.search(rf'id="{described.split()[-1]}">([^<]*)<', text)
-    return html.unescape(match.group(1))
 
 
 # -- looking --------------------------------------------------------------------------------------

@@ -21,9 +21,8 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.pages import words
-from tests.web.agents.test_agents import ana, reads_ana
 
-__all__ = ["ana", "auditor", "reads_ana"]
+__all__ = ["auditor"]
 
 
 @pytest.fixture

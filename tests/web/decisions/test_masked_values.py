@@ -7,14 +7,9 @@ from django.test import Client
 
 from inbox.models import AuditEntry, ToolCall
 from inbox.rules.schema.secrets import MASK
-from tests.api.runs.test_runs_and_decisions import Caller
-from tests.integration.runs.test_engine import (
-    about,
-    asking,
-    finished,
-    proposed,
-)
+from tests.support.agents.agent_events import about, asking, finished, proposed
 from tests.support.audit.entries import audited
+from tests.support.http.rest_client import Caller
 from tests.support.steps import (
     answer,
     approve,
@@ -24,9 +19,6 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.pages import sent, words
-from tests.web.agents.test_agents import ana, reads_ana
-
-__all__ = ["ana", "reads_ana"]
 
 #: One in each place, so that what leaks says from where.
 BY_NAME, BY_MARK, NESTED, RESULT, BESIDE = (

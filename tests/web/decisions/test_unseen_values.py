@@ -9,14 +9,11 @@ from inbox.models import Decision
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import MaskedNotSeen
 from inbox.rules.runs.states import EntryStatus
-from tests.api.runs.test_runs_and_decisions import Caller
-from tests.integration.runs.test_engine import about, asking, proposed
+from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.audit.entries import audited
+from tests.support.http.rest_client import Caller
 from tests.support.steps import open_interrupts, reread, start
 from tests.support.web.pages import words
-from tests.web.agents.test_agents import ana, reads_ana
-
-__all__ = ["ana", "reads_ana"]
 
 BADGE = "Hidden at the agent's request"
 MARKED = {

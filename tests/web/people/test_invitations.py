@@ -11,10 +11,7 @@ from django.test import Client
 from inbox.actions.people.invitations import invite, withdraw_invitation
 from inbox.models import AuditEntry, Invitation, Membership, User
 from inbox.rules.people.access import SEED, Role
-from tests.support.web.pages import words
-from tests.web.agents.test_agents import ana, err, reads_ana
-
-__all__ = ["ana", "reads_ana"]
+from tests.support.web.pages import err, words
 
 TAB = "/teams/tests/invitations/"
 FORM = {"email": "nora@example.com", "role": "reviewer"}

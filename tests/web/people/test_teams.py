@@ -10,10 +10,7 @@ from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED, Permission
 from inbox.web.people.teams import PERMISSIONS, ROLES
 from tests.support.steps import reread
-from tests.support.web.pages import words
-from tests.web.agents.test_agents import ana, err, reads_ana
-
-__all__ = ["ana", "reads_ana"]
+from tests.support.web.pages import err, words
 
 KEY = {"name": "ci", "scopes": ["read", "run"], "agent": "", "days": "90"}
 

@@ -11,7 +11,7 @@ from ag_ui.core import (
     UserMessage,
 )
 
-from tests.integration.runs.test_engine import about, asking, proposed
+from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.steps import open_interrupts, start
 from tests.support.web.pages import words
 

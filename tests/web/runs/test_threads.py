@@ -23,7 +23,7 @@ from inbox.actions.runs.event_log import encode_frame
 from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Interrupt
-from tests.integration.runs.test_engine import about, asking, proposed
+from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.steps import (
     approve,
     open_interrupts,

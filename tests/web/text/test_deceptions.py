@@ -18,9 +18,6 @@ from ag_ui.core import (
 from inbox.rules.text.unicode_spoofing import find_spoofing
 from tests.support.security.deceptions import ORDINARY, deceptions
 from tests.support.steps import open_interrupts, start
-from tests.web.conftest import reads_bob
-
-__all__ = ["reads_bob"]
 
 DECEPTIONS = deceptions()
 FIELDS = (

@@ -19,9 +19,6 @@ from ag_ui.core import (
 
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from tests.support.steps import answer, open_interrupts, start
-from tests.web.conftest import reads_bob
-
-__all__ = ["reads_bob"]
 
 PAYLOADS = {
     "script": "<script>alert(1)</script><script src=//evil.example></script>",

@@ -43,9 +43,6 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.crawl import texts_of
-from tests.web.conftest import ask, reads_alice, reads_bob
-
-__all__ = ["ask", "reads_alice", "reads_bob"]
 
 #: A form with a field of every kind, each with something to say about it.
 SCHEMA = {

@@ -11,10 +11,9 @@ from inbox.platform.encryption import decrypt
 from inbox.rules.people.access import SEED
 from tests.support.http.webhook_receiver import receiver
 from tests.support.steps import start
-from tests.support.web.pages import words
-from tests.web.agents.test_agents import ana, err, reads_ana
+from tests.support.web.pages import err, words
 
-__all__ = ["ana", "reads_ana", "receiver"]
+__all__ = ["receiver"]
 
 URL = "https://hooks.example.com/signoff"
 
