@@ -11,7 +11,7 @@ from tests.support.steps import APPROVE, open_interrupts, start
 
 
 class WorkerKilled(BaseException):
-    """What a SIGKILL looks like from inside: nothing after it is executed."""
+    """Stand for a SIGKILL: nothing of the worker is executed after it."""
 
 
 def kill_while_driving(run, *, monkeypatch, at, batch_seconds=60):

@@ -96,7 +96,7 @@ def sent(interrupt: Any) -> Any:
 
 
 def err(page, field):
-    """What stands beside a field, which says that it is wrong."""
+    """Return the error message beside a field."""
     text = page.content.decode()
     (control,) = re.findall(rf'<(?:input|select)[^>]* id="{field}"[^>]*>', text)
     assert 'aria-invalid="true"' in control
