@@ -1,6 +1,7 @@
 """Rulings: the strongest rule, doubts, shadow rules, and explanations."""
 
 import json
+import sys
 
 import pytest
 
@@ -74,6 +75,8 @@ def test_an_unknown_rule_never_allows():
     outcome = ruling(rule("allow", IS_REFUND, DOUBTFUL))
 
     assert (outcome.effect, outcome.grantable) == ("ask", True)
+    assert outcome.rules == ()
+    assert effect(ALLOW, rule("allow", IS_REFUND, DOUBTFUL, id="doubtful")) == "allow"
 
 
 def test_an_unknown_rule_that_asks_asks():
@@ -263,3 +266,28 @@ def test_times_count_from_the_ruling_in_open_hours():
     # 13:00 on Monday in Berlin; the day ends at 17:00.
     assert outcome.requirement.expires_at == NOW.replace(hour=16)
     assert [at.hour for at in outcome.requirement.remind_at] == [13, 15]
+
+
+def python_calls(function):
+    """Return the number of Python calls that a function makes."""
+    count = 0
+
+    def profile(_frame, event, _arg):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_rule_about_another_tool_costs_few_calls():
+    other = condition("/tool", "is", "delete")
+    rules = [rule("deny", other, amount("gt", n), id=f"r{n}") for n in range(100)]
+    policies = [VersionedPolicy(1, parse_policy(document(*rules)))]
+    evaluate(policies, facts(), NOW)
+
+    assert python_calls(lambda: evaluate(policies, facts(), NOW)) < 100 * 15 + 200
