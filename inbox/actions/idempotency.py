@@ -45,7 +45,7 @@ def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime)
         created_id=idempotency.result_id,
         created_at=now,
     )
-    if insert_if_absent(record):
+    if insert_if_absent([record]):
         return None
     stored = IdempotencyRecord.objects.get(key_digest=record.key_digest)
     if stored.request_digest != record.request_digest:

@@ -8,7 +8,7 @@ directly.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -183,8 +183,7 @@ def insert(rows: Sequence[models.Model], *, update: Sequence[str] = ()) -> None:
         pks = insert_values(type(rows[0]), [row.__dict__ for row in rows], update=update)
         for row, pk in zip(rows, pks, strict=False):
             row.pk = pk
-        for row in rows:
-            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+        _mark_stored(rows)
 
 
 def insert_values(
@@ -198,29 +197,41 @@ def insert_values(
 
     Returns the ids in the order of the rows, if the database creates them.
     """
-    pks: list[Any] = []
-    start = 0
-    while start < len(rows):
-        number = len(rows) - start
-        if number > _EXACT_ROWS:  # powers of two, so that few statements are compiled
-            number = min(1 << number.bit_length() - 1, _MOST_ROWS)
-        pks += _insert(model, rows[start : start + number], tuple(update))
-        start += number
-    return pks
+    return [pk for part in _parts(rows) for pk in _insert(model, part, tuple(update))]
 
 
-def insert_if_absent(row: models.Model) -> bool:
+def insert_if_absent(rows: Sequence[models.Model]) -> bool:
     """
-    Insert a row unless a unique constraint has one already; return whether it was inserted.
+    Insert rows unless a unique constraint has one already; return whether all were inserted.
 
     Waits for a concurrent transaction that inserts the same row. Not for ids of the database.
     """
     database = connections[DEFAULT_DB_ALIAS]
-    sql, names, _ = _insert_sql(database, type(row), 1, None)
-    values = [getattr(row, name) for name in names]
-    with database.cursor() as cursor:
-        cursor.execute(sql, _driver_values(values, database))
-        return bool(cursor.rowcount)
+    number = 0
+    for part in _parts(rows):
+        sql, names, _ = _insert_sql(database, type(part[0]), len(part), None)
+        values = [getattr(row, name) for row in part for name in names]
+        with database.cursor() as cursor:
+            cursor.execute(sql, _driver_values(values, database))
+            number += cursor.rowcount
+    _mark_stored(rows)
+    return number == len(rows)
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Split the rows of an INSERT into powers of two, so that few statements are compiled."""
+    start = 0
+    while start < len(rows):
+        number = len(rows) - start
+        if number > _EXACT_ROWS:
+            number = min(1 << number.bit_length() - 1, _MOST_ROWS)
+        yield rows[start : start + number]
+        start += number
+
+
+def _mark_stored(rows: Iterable[models.Model]) -> None:
+    for row in rows:
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 _UPDATES: dict[type[models.Model], Update] = {}

@@ -15,7 +15,7 @@ from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import move_rows
 from inbox.models.runs.interrupts import NEVER
-from inbox.models.statements import Select, insert
+from inbox.models.statements import insert_if_absent
 from inbox.queries.policies.policies import answer_of_policy
 from inbox.rules import errors
 from inbox.rules.decisions.consent import SIGNOFF
@@ -66,13 +66,6 @@ def build_interrupts(
     return rows
 
 
-_USED_IDS = Select(
-    lambda params: Interrupt.objects.filter(
-        thread=params.thread, interrupt_id__in=params.each("ids")
-    ).values_list("interrupt_id", flat=True)[:1]
-)
-
-
 def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
     """
     Store the interrupts of a run that ended interrupted; the caller holds the lock.
@@ -80,8 +73,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     Raises:
         ProtocolBroken: an id was used before on the thread.
     """
-    ids = [row.interrupt_id for row in rows]
-    if _USED_IDS.first(thread=thread.pk, ids=ids):
+    if not insert_if_absent(rows):
         # A replayed answer to the earlier interrupt would answer this one.
         raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
     # An interrupt about a started call means that the call paused before its effect. A `once` call
@@ -90,7 +82,6 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     if begun:
         started = ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED)
         move_rows(started, ToolCallState.PROPOSED)
-    insert(rows)
     store_rulings(rows)
     audit_trail.record_all(
         audit_trail.build_entry(

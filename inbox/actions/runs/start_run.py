@@ -98,7 +98,7 @@ def _start_or_resume(
     *,
     claim: bool,
 ) -> StartedRun:
-    thread, now = _lock_or_create_thread(agent, request, with_conversation=claim)
+    thread, now, is_new = _lock_or_create_thread(agent, request, with_conversation=claim)
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         return _resume(authorization, request, claim=claim)
@@ -108,7 +108,8 @@ def _start_or_resume(
     idempotency = IdempotencyKey(key=idempotency_key, request=content)
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return StartedRun(Run.objects.get(pk=earlier), replayed=True)
-    _check_idle(thread)
+    if not is_new:
+        _check_idle(thread)
     run = queue_run(
         thread=thread,
         now=now,
@@ -253,24 +254,28 @@ def _check_not_busy(latest: Run | None) -> None:
 
 def _lock_or_create_thread(
     agent: Agent, request: RunRequest, *, with_conversation: bool
-) -> tuple[Thread, datetime]:
+) -> tuple[Thread, datetime, bool]:
+    """Return the thread, the time after it was locked, and whether it is new."""
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
     with suppress(errors.NotFound):
-        return lock_thread(
+        thread, now = lock_thread(
             with_team=bool(request.entries), with_conversation=with_conversation, **address
         )
+        return thread, now, False
     now = database_now()
     thread = Thread(
         **address,
-        team_id=agent.team_id,
+        team=agent.team,
         title=_title_from(request.input.get("messages", ())),
         client_messages="{}",
         created_at=now,
         updated_at=now,
     )
-    # A concurrent request may create the thread first; then its row is used.
-    insert_if_absent(thread)
-    return lock_thread(with_conversation=with_conversation, **address)
+    if insert_if_absent([thread]):
+        return thread, database_now(), True
+    # A concurrent request has created the thread first.
+    thread, now = lock_thread(with_conversation=with_conversation, **address)
+    return thread, now, False
 
 
 def _title_from(messages: Sequence[Any]) -> str:

@@ -92,7 +92,10 @@ def message(kind: str, data: Mapping[str, Any], now: datetime) -> str:
 
 def _endpoints_for(thread: Thread, kind: EventType) -> list[UUID]:
     """Return the team's endpoints for this event; disabled ones get the messages later."""
-    return [pk for pk, types in _ENDPOINTS.all(team=thread.team_id) if kind in types]
+    # Read once for each locked thread, which is once a transaction.
+    if "webhooks" not in vars(thread):
+        vars(thread)["webhooks"] = _ENDPOINTS.all(team=thread.team_id)
+    return [pk for pk, types in vars(thread)["webhooks"] if kind in types]
 
 
 _ENDPOINTS = Select(

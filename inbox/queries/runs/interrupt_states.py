@@ -2,7 +2,8 @@
 
 import json
 from typing import Any, NamedTuple
-from uuid import UUID
+
+from django.db.models import FilteredRelation, Q
 
 from inbox.models import Decision, Interrupt, Run
 from inbox.models.statements import Select
@@ -22,29 +23,20 @@ class InterruptWithDecision(NamedTuple):
 _INTERRUPTS_OF_RUN = Select(
     lambda params: (
         Interrupt.objects.filter(run=params.run)
-        .select_related("tool_call", "claim")
+        .annotate(in_force=FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None)))
+        .select_related("tool_call", "claim", "in_force")  # type: ignore[misc] # knows no relations
         .order_by("position")
     )
-)
-_DECISIONS_OF_RUN = Select(
-    lambda params: Decision.objects.filter(interrupt__run=params.run, withdrawn_at=None)
 )
 
 
 def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
     """Return the run's interrupts in the order of the outcome."""
-    rows = _INTERRUPTS_OF_RUN.all(run=run.pk)
-    in_force: dict[UUID, Decision] = {}
-    if any(row.status != InterruptStatus.OPEN for row in rows):
-        decisions = _DECISIONS_OF_RUN.all(run=run.pk)
-        in_force = {decision.interrupt_id: decision for decision in decisions}
-    for row in rows:
-        if row.pk in in_force:
-            in_force[row.pk].interrupt = row
-    return [
-        InterruptWithDecision(row, interrupt_state(row, in_force.get(row.pk)), in_force.get(row.pk))
-        for row in rows
-    ]
+    states = []
+    for row in _INTERRUPTS_OF_RUN.all(run=run.pk):
+        decision: Decision | None = getattr(row, "in_force", None)
+        states.append(InterruptWithDecision(row, interrupt_state(row, decision), decision))
+    return states
 
 
 def is_server_interrupt(row: Interrupt) -> bool:

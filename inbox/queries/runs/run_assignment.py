@@ -74,7 +74,9 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
     lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint_digest)
     replayable = lineage if restartable else Lineage([run])
     replayable_ids = {earlier.pk for earlier in replayable.runs}
-    calls = _CALL_IDS.all(thread=thread.pk)
+    # The first attempt at a thread's first run finds neither tool calls nor memory.
+    has_history = run.first_seq > 1 or run.attempt > 1
+    calls = _CALL_IDS.all(thread=thread.pk) if has_history else []
     conversation = conversation_before(run, thread)
     state = deepcopy(conversation.state)
     for event, _ in own_events:
@@ -95,7 +97,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         replayed=[event for event, from_agent in [*replayable.events, *own_events] if from_agent],
         answers=_answers(thread, lineage.interrupts),
         checkpoint=json.loads(resumed.checkpoint) if resumed else None,
-        memory=_memory_of(thread),
+        memory=_memory_of(thread) if has_history else None,
         known_tool_calls=[name for name, _ in calls],
         earlier_tool_calls={name for name, run_id in calls if run_id not in replayable_ids},
         is_resume=run.resumes is not None or run.retries is not None,
