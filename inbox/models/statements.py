@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -336,7 +337,7 @@ def _builder(compiler: Any, iterable: type) -> Callable[[Any, BaseDatabaseWrappe
     """Return the function that turns a row of the database into a row of the queryset."""
     columns = [item[0] for item in compiler.select[: compiler.col_count]]
     converters = [
-        (position, convert, expression)
+        (position, _shared_uuid if convert == _uuid_converter(compiler) else convert, expression)
         for position, (functions, expression) in compiler.get_converters(columns).items()
         for convert in functions
     ]
@@ -354,6 +355,19 @@ def _builder(compiler: Any, iterable: type) -> Callable[[Any, BaseDatabaseWrappe
         return finish(values)
 
     return build
+
+
+def _uuid_converter(compiler: Any) -> Any:
+    """Return the function that reads UUIDs, if the database stores them as text."""
+    return getattr(compiler.connection.ops, "convert_uuidfield_value", None)
+
+
+def _shared_uuid(value: str | None, _expression: Any, _database: Any) -> UUID | None:
+    return None if value is None else _uuid(value)
+
+
+#: Rows share the ids of their team, agent, thread and run.
+_uuid = lru_cache(maxsize=4096)(UUID)
 
 
 def _first(values: Sequence[Any]) -> Any:

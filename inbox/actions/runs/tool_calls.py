@@ -187,9 +187,10 @@ def _record_starts(
 ) -> None:
     """Audit the calls that start, with their arguments, and those that are rejected."""
     drafts = []
+    started = {pk for pks in started_ids.values() for pk in pks}
     for call, result in zip(attempts, results, strict=True):
         row = result if isinstance(result, ToolCall) else None
-        if row and row.pk not in started_ids.get(call.effect, ()):
+        if row and row.pk not in started:
             continue  # it is settled already, or the run ends
         rejection = {"effect": call.effect, "refused": "" if row else str(result)}
         action = "tool.started" if row else "tool.refused"
