@@ -48,6 +48,12 @@ class SecondAdministratorRequired(Forbidden):
     code = "SECOND_ADMINISTRATOR_REQUIRED"
 
 
+class PolicyChanged(RequestRejected):
+    """The draft of the policy was changed since the client read it."""
+
+    code = "POLICY_CHANGED"
+
+
 class LastAdmin(RequestRejected):
     """The team would have no administrator."""
 

@@ -22,6 +22,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
+from inbox.web.policies import policy_page
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -87,6 +88,21 @@ urlpatterns = [
     path("join/<str:token>/", accept_invitation.invited, name="invited"),
     path("join/account", accept_invitation.make_account, name="make_account"),
     path("join/team", accept_invitation.join, name="join_team"),
+    path("teams/<slug:team>/policy/", policy_page.policy, name="team_policy"),
+    path("teams/<slug:team>/policy/save", policy_page.save, name="save_policy"),
+    path("teams/<slug:team>/policy/template", policy_page.add_template, name="add_policy_template"),
+    path("teams/<slug:team>/policy/publish", policy_page.publish, name="publish_policy"),
+    path("teams/<slug:team>/policy/discard", policy_page.discard, name="discard_policy"),
+    path(
+        "teams/<slug:team>/policy/versions/<int:number>/",
+        policy_page.version,
+        name="policy_version",
+    ),
+    path(
+        "teams/<slug:team>/policy/versions/<int:number>/restore",
+        policy_page.restore,
+        name="restore_policy",
+    ),
     path("teams/<slug:team>/keys/", api_keys.key_list, name="team_keys"),
     path("teams/<slug:team>/keys/new/", api_keys.new_page, name="new_key"),
     path("teams/<slug:team>/keys/add", api_keys.add, name="add_key"),

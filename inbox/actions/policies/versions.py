@@ -77,7 +77,7 @@ def publish_draft(
     team_id: UUID,
     actor: Actor,
     comment: str = "",
-    check_seen: Callable[[], None] = lambda: None,
+    seen_digest: str = "",
 ) -> PolicyVersion:
     """
     Put the draft in force as the next version. Open interrupts keep the rulings that they have.
@@ -88,10 +88,9 @@ def publish_draft(
         InvalidValue: the comment is too long, the draft is the version in force, or it requires
             what is not enforced yet.
         SecondAdministratorRequired: the team wants another administrator than the author.
-        Any error of `check_seen`, which is called under the lock.
+        PolicyChanged: the draft is not the one with `seen_digest`, unless that is "".
     """
     team = lock_permitted_team(team_id, actor, Permission.ADMIN)
-    check_seen()
     if len(comment) > MAX_COMMENT_CHARACTERS:
         raise errors.InvalidValue(
             TranslatableMessage(
@@ -101,6 +100,13 @@ def publish_draft(
     draft = PolicyDraft.objects.filter(team=team_id).first()
     if draft is None:
         raise errors.NotFound()
+    if seen_digest not in ("", draft.digest):
+        raise errors.PolicyChanged(
+            TranslatableMessage(
+                "{author} has changed the draft in the meantime. Check it before publishing.",
+                author=draft.author_label,
+            )
+        )
     if team.two_administrators and (actor.user_id is None or actor.user_id == draft.author_id):
         raise errors.SecondAdministratorRequired(
             TranslatableMessage(
@@ -127,7 +133,7 @@ def _publish(team: Team, draft: PolicyDraft, actor: Actor, comment: str) -> Poli
         team=team,
         number=(last or 0) + 1,
         body=draft.body,
-        digest=digest(draft.body),
+        digest=draft.digest,
         comment=comment,
         author_label=draft.author_label,
         published_by_id=actor.user_id,

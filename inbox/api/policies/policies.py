@@ -50,10 +50,14 @@ class PolicyInput(Schema):
 
 
 class Publication(Schema):
+    digest: Annotated[str, Text(64, may_be_blank=True)] = ""
+    """The digest of the draft that you have read; a changed draft is then not published."""
     comment: Annotated[str, Text(MAX_COMMENT_CHARACTERS, may_be_blank=True)] = ""
 
 
 class Draft(PolicyInput):
+    digest: Annotated[str, example("3f5a...")]
+    """SHA-256 of the canonical JSON of the policy (RFC 8785)."""
     author: PersonName
     """The last person or key to change the draft."""
     changed_at: datetime
@@ -130,14 +134,20 @@ class Policies(ApiView):
         scope=Permission.ADMIN,
         body=Publication,
         description="Open requests keep the rulings that they have.",
-        refusals=(errors.InvalidValue, errors.SecondAdministratorRequired),
+        refusals=(
+            errors.InvalidValue,
+            errors.PolicyChanged,
+            errors.SecondAdministratorRequired,
+        ),
     )
     def publish_draft(self, request: Request, team: str) -> Response:
         actor = self.actor
+        body = Publication.from_request(request)
         version = publish_draft(
             team_id=team_for(actor, team).pk,
             actor=actor,
-            comment=Publication.from_request(request).comment,
+            comment=body.comment,
+            seen_digest=body.digest,
         )
         return Response(_represent_version(version), status=201)
 

@@ -6,6 +6,7 @@ from django.db import models
 from inbox.models.fields import choices, id_field
 from inbox.models.people.teams import Team
 from inbox.models.runs.interrupts import Interrupt
+from inbox.rules.decisions.consent import digest
 from inbox.rules.policies.policy import Effect
 
 
@@ -21,6 +22,10 @@ class PolicyDraft(models.Model):
     )
     author_label = models.CharField(max_length=160)
     changed_at = models.DateTimeField()
+
+    @property
+    def digest(self) -> str:
+        return digest(self.body)
 
 
 class PolicyVersion(models.Model):

@@ -38,10 +38,11 @@ _VERSIONS_CACHED = 256
 def published_version(version_id: UUID) -> tuple[PolicyVersion, VersionedPolicy]:
     """Return a version, and its policy, which is None if the row cannot be read as one."""
     row = PolicyVersion.objects.get(pk=version_id)
-    return row, VersionedPolicy(row.number, _parsed(row.body))
+    return row, VersionedPolicy(row.number, parse_stored_policy(row.body))
 
 
-def _parsed(body: str) -> Policy | None:
+def parse_stored_policy(body: str) -> Policy | None:
+    """Return the policy of a draft or version, None if it cannot be read."""
     try:
         return parse_policy(strict_json.loads(body))
     except (PolicyError, ValueError, RecursionError):

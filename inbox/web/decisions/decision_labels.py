@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.rules.people.access import POLICY
 from inbox.rules.runs.states import InterruptStatus, Reason
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ def decision_label_of(
         return None
     by_me = decision.user_id is not None and decision.user_id == me
     kind, who = _kind(interrupt, decision), decision.actor_label
+    if who == POLICY.label:
+        who = gettext("the policy")
     word = gettext(kind.word)
     return DecisionLabel(
         word=word,

@@ -14,14 +14,17 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
+from inbox.queries.policies.policies import stored_ruling
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
+from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
-from inbox.rules.schema.secrets import NAMES
+from inbox.rules.schema.secrets import MASK, NAMES
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import MaskedSet, masked_sets_of
+from inbox.web.base.translate import translate
 from inbox.web.decisions.change_views import ChangeView, change_views
 from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
@@ -116,6 +119,20 @@ class InterruptPage:
     @cached_property
     def facts(self) -> list[Fact]:
         return facts_of(self.detail.agui_interrupt, self.form.proposal)
+
+    @cached_property
+    def policy_sentences(self) -> list[str]:
+        """The reasons of the team's policy for asking or answering; secrets are masked."""
+        ruling = stored_ruling(self.interrupt)
+        if ruling is None:
+            return []
+        places = secrets_of_answers(self.interrupt.body).places(self.detail.args)
+        hidden = {("args", *map(str, place)) for place in places}
+        return explanation(ruling, translate, lambda path, value: MASK if path in hidden else value)
+
+    @property
+    def policy_version(self) -> int:
+        return self.interrupt.ruling.version.number if self.interrupt.ruling else 0
 
     @cached_property
     def changes(self) -> list[ChangeView]:

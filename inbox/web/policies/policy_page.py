@@ -1,0 +1,249 @@
+"""The page of a team's policy: the version in force, the draft, and earlier versions."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, gettext_noop
+
+from agents.agui import strict_json
+from inbox.actions.policies.versions import (
+    MAX_COMMENT_CHARACTERS,
+    discard_draft,
+    publish_draft,
+    save_draft,
+)
+from inbox.queries.people.members import team_access
+from inbox.queries.people.teams import team_for
+from inbox.queries.policies.policies import (
+    parse_stored_policy,
+    policy_state,
+    policy_version,
+    policy_versions,
+)
+from inbox.rules import errors
+from inbox.rules.people.access import Actor
+from inbox.rules.policies.policy import Effect, Mode, Rule
+from inbox.rules.policies.sentences import rule_sentence
+from inbox.rules.text.messages import TranslatableMessage
+from inbox.web.base.pages import page, post_page, see_other, show
+from inbox.web.base.translate import translate
+from inbox.web.people.teams import team_frame
+
+VERSIONS_LISTED = 50
+_EFFECTS = {
+    Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
+    Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
+    Effect.DENY: (gettext_noop("Deny"), "bad", "ban"),
+}
+#: Rules to begin with, by the name in the form; the tools are the demo's.
+TEMPLATES: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
+    "small-amounts": (
+        gettext_noop("Approve small amounts"),
+        [
+            {
+                "id": "small-amounts",
+                "name": "Small amounts",
+                "effect": "allow",
+                "when": [
+                    {"path": "/tool", "op": "is", "value": "refund_payment"},
+                    {"path": "/args/amount", "op": "lte", "value": 50},
+                ],
+            }
+        ],
+    ),
+    "four-eyes": (
+        gettext_noop("Somebody else than the requester"),
+        [
+            {
+                "id": "four-eyes",
+                "name": "Four eyes",
+                "effect": "ask",
+                "require": {"self_approval": False, "keys": False},
+            }
+        ],
+    ),
+    "production": (
+        gettext_noop("A person in the inbox for production"),
+        [
+            {
+                "id": "production",
+                "name": "Production",
+                "effect": "ask",
+                "when": [{"path": "/environment", "op": "is", "value": "production"}],
+                "require": {"via": ["web"], "expires_after": "PT4H", "on_expiry": "deny"},
+            }
+        ],
+    ),
+    "read-only": (
+        gettext_noop("Tools that only read"),
+        [
+            {
+                "id": "read-only",
+                "name": "Tools that only read",
+                "effect": "allow",
+                "when": [{"path": "/tool", "op": "matches", "value": "read_*"}],
+            }
+        ],
+    ),
+}
+
+
+@page
+def policy(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    return _show(request, actor, team)
+
+
+@page
+def version(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpResponse:
+    access = team_access(actor, team)
+    row = policy_version(actor, access.team.pk, number)
+    context = {
+        "version": row,
+        "rules": _rules(row.body),
+        "document": _pretty(row.body),
+        "in_force": access.team.policy_version_id == row.pk,
+        **team_frame(actor, access, "policy"),
+    }
+    return show(request, actor, "policies/version.html", context, section="teams")
+
+
+@post_page
+def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    text = request.POST.get("document", "")
+    try:
+        save_draft(team_id=team_for(actor, team).pk, body=_parse(text), actor=actor)
+    except errors.InvalidInput as refusal:
+        return _show(request, actor, team, document=text, problems=_problems(refusal), status=422)
+    return see_other("team_policy", team)
+
+
+@post_page
+def add_template(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    """Add the rules of a template to the draft, or to a draft of the version in force."""
+    if (name := request.POST.get("template", "")) not in TEMPLATES:
+        raise errors.NotFound()
+    team_id = team_for(actor, team).pk
+    state = policy_state(actor, team_id)
+    base = state.draft or state.version
+    document = json.loads(base.body) if base else {"rules": []}
+    ids = {rule["id"] for rule in document["rules"]}
+    document["rules"] += [rule for rule in TEMPLATES[name][1] if rule["id"] not in ids]
+    try:
+        save_draft(team_id=team_id, body=document, actor=actor)
+    except errors.InvalidInput as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=422)
+    return see_other("team_policy", team)
+
+
+@post_page
+def restore(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpResponse:
+    """Make an earlier version the draft."""
+    team_id = team_for(actor, team).pk
+    body = policy_version(actor, team_id, number).body
+    try:
+        save_draft(team_id=team_id, body=_parse(body), actor=actor)
+    except errors.InvalidInput as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=422)
+    return see_other("team_policy", team)
+
+
+@post_page
+def publish(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    comment = request.POST.get("comment", "").strip()
+    try:
+        publish_draft(
+            team_id=team_for(actor, team).pk,
+            actor=actor,
+            comment=comment,
+            seen_digest=request.POST.get("digest", ""),
+        )
+    except (errors.InvalidInput, errors.SecondAdministratorRequired) as refusal:
+        text = translate(refusal.message)
+        return _show(request, actor, team, notice=text, comment=comment, status=422)
+    except errors.PolicyChanged as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=409)
+    return see_other("team_policy", team)
+
+
+@post_page
+def discard(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    discard_draft(team_id=team_for(actor, team).pk, actor=actor)
+    return see_other("team_policy", team)
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    team: str,
+    *,
+    document: str | None = None,
+    status: int = 200,
+    **more: Any,
+) -> HttpResponse:
+    """Render the page; `document` is a refused draft, `notice` and `problems` are errors."""
+    access = team_access(actor, team)
+    state = policy_state(actor, access.team.pk)
+    base = state.draft or state.version
+    versions = policy_versions(actor, access.team.pk, limit=VERSIONS_LISTED)
+    context = {
+        "version": state.version,
+        "rules": _rules(state.version.body) if state.version else [],
+        "is_unreadable": state.is_unreadable,
+        "draft": state.draft,
+        "draft_rules": _rules(state.draft.body) if state.draft else [],
+        "document": document or (_pretty(base.body) if base else '{\n  "rules": []\n}'),
+        "is_refused": document is not None,
+        "versions": versions,
+        "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
+        "most_comment": MAX_COMMENT_CHARACTERS,
+        **team_frame(actor, access, "policy"),
+        **more,
+    }
+    return show(request, actor, "policies/policy.html", context, section="teams", status=status)
+
+
+def _rules(body: str) -> list[dict[str, Any]]:
+    """Return the rules of a stored policy as sentences; none if it cannot be read."""
+    policy = parse_stored_policy(body)
+    return [_rule(rule) for rule in policy.rules] if policy else []
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    words, tone, icon = _EFFECTS[rule.effect]
+    return {
+        "title": rule.title,
+        "sentence": rule_sentence(rule, translate),
+        "effect": gettext(words),
+        "tone": tone,
+        "icon": icon,
+        "is_shadow": rule.mode is Mode.SHADOW,
+        "is_off": rule.mode is Mode.OFF,
+    }
+
+
+def _pretty(body: str) -> str:
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body
+
+
+def _parse(text: str) -> Any:
+    try:
+        return strict_json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise errors.InvalidInput(
+            TranslatableMessage("This is not valid JSON: {error}.", error=str(error)[:200])
+        ) from error
+
+
+def _problems(refusal: errors.InvalidInput) -> list[dict[str, str]]:
+    problems = refusal.detail.get("problems")
+    if not problems:
+        return [{"pointer": "", "message": translate(refusal.message)}]
+    return [
+        {"pointer": problem["pointer"], "message": translate(problem["message"])}
+        for problem in problems
+    ]
