@@ -14,6 +14,7 @@ from inbox.actions.policies.versions import (
     publish_draft,
     save_draft,
 )
+from inbox.queries.people.access import require
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.queries.policies.policies import (
@@ -23,7 +24,7 @@ from inbox.queries.policies.policies import (
     policy_versions,
 )
 from inbox.rules import errors
-from inbox.rules.people.access import Actor
+from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.policy import Effect, Mode, Rule
 from inbox.rules.policies.sentences import rule_sentence
 from inbox.rules.text.messages import TranslatableMessage
@@ -112,8 +113,11 @@ def version(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
 @post_page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     text = request.POST.get("document", "")
+    team_id = team_for(actor, team).pk
+    # Before the document's problems, which would not matter then.
+    require(actor, team_id, Permission.ADMIN)
     try:
-        save_draft(team_id=team_for(actor, team).pk, body=_parse(text), actor=actor)
+        save_draft(team_id=team_id, body=_parse(text), actor=actor)
     except errors.InvalidInput as refusal:
         return _show(request, actor, team, document=text, problems=_problems(refusal), status=422)
     return see_other("team_policy", team)
@@ -198,6 +202,8 @@ def _show(
         "versions": versions,
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
         "most_comment": MAX_COMMENT_CHARACTERS,
+        "problems": (),
+        "comment": "",
         **team_frame(actor, access, "policy"),
         **more,
     }

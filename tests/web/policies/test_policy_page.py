@@ -1,0 +1,147 @@
+"""The page of a team's policy, and what a request says of it."""
+
+import ag_ui.core as agui
+import pytest
+
+from inbox.models import PolicyDraft, PolicyVersion
+from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
+from tests.support.steps import open_interrupts, start
+
+PATH = "/teams/tests/policy/"
+
+
+@pytest.fixture
+def admin(client, world):
+    client.force_login(type(world.bob).objects.get(pk=administrator(world).user_id))
+    return client
+
+
+def page(client, path=PATH):
+    response = client.get(path)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_team_without_a_policy_is_told_what_rules_do(admin):
+    assert "people decide every request" in page(admin)
+
+
+def test_rules_are_shown_as_sentences(admin, world):
+    publish(world, rule("small", "allow", tool_is("refund"), up_to(50)))
+
+    assert "If tool = refund and amount ≤ 50: approve without asking." in page(admin)
+
+
+def test_a_template_becomes_the_draft_and_is_published(admin):
+    admin.post(f"{PATH}template", {"template": "small-amounts"})
+    admin.post(f"{PATH}template", {"template": "four-eyes"})
+    draft = PolicyDraft.objects.get()
+    assert "Four eyes" in page(admin)
+
+    admin.post(f"{PATH}publish", {"digest": draft.digest, "comment": "Begin"})
+    version = PolicyVersion.objects.get()
+    assert (version.comment, version.digest) == ("Begin", draft.digest)
+    assert "Begin" in page(admin)
+
+
+def test_a_draft_that_changed_after_the_page_was_loaded_is_not_published(admin):
+    admin.post(f"{PATH}template", {"template": "small-amounts"})
+    digest = PolicyDraft.objects.get().digest
+    admin.post(f"{PATH}template", {"template": "four-eyes"})
+
+    response = admin.post(f"{PATH}publish", {"digest": digest})
+    assert response.status_code == 409
+    assert "has changed the draft" in response.content.decode()
+    assert not PolicyVersion.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{", "This is not valid JSON"),
+        ("[" * 100_000, "This is not valid JSON"),
+        ('{"rules": [{"id": "<b>"}]}', "/rules/0/id"),
+    ],
+)
+def test_a_refused_document_stays_in_the_form(admin, document, message):
+    response = admin.post(f"{PATH}save", {"document": document})
+
+    text = response.content.decode()
+    assert response.status_code == 422
+    assert message in text
+    assert "<b>" not in text
+    assert not PolicyDraft.objects.exists()
+
+
+def test_an_earlier_version_becomes_the_draft(admin, world):
+    first = publish(world, rule("small", "allow", up_to(1)))
+    publish(world, rule("small", "allow", up_to(2)))
+
+    assert "amount ≤ 1" in page(admin, f"{PATH}versions/1/")
+    admin.post(f"{PATH}versions/1/restore")
+    assert PolicyDraft.objects.get().body == first.body
+
+
+def test_a_draft_can_be_discarded(admin):
+    admin.post(f"{PATH}template", {"template": "read-only"})
+    admin.post(f"{PATH}discard")
+
+    assert not PolicyDraft.objects.exists()
+
+
+def test_reviewers_see_the_policy_without_forms(client, world):
+    publish(world, rule("small", "allow", tool_is("refund"), up_to(50)))
+    client.force_login(world.bob)
+
+    assert "Publish" not in page(client)
+    for name in ("save", "template", "publish", "discard"):
+        assert client.post(f"{PATH}{name}", {"template": "read-only"}).status_code == 403
+
+
+def test_the_settings_of_a_team_forbid_self_approval(admin, world):
+    fields = {"name": "Tests", "grace_seconds": "0", "switch": ["self_approval"]}
+    admin.post("/teams/tests/save", fields)
+
+    world.team.refresh_from_db()
+    assert world.team.self_approval is False
+
+
+def test_a_request_says_why_the_policy_asked(client, world):
+    publish(world, rule("mails", "ask", name="E-mails"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    client.force_login(world.bob)
+
+    text = page(client, f"/interrupts/{interrupt.pk}/")
+    assert "Policy, version 1" in text
+    assert "E-mails (version 1) asked" in text
+
+
+def test_a_request_does_not_reveal_secrets_in_the_reasons(client, world, as_agent):
+    publish(
+        world,
+        rule("secret", "ask", {"path": "/args/password", "op": "starts_with", "value": "h"}),
+    )
+    call = {"tool_call_id": "c", "tool_call_name": "sign_in"}
+
+    async def play(run_input, ctx):
+        yield agui.ToolCallStartEvent(**call)
+        yield agui.ToolCallArgsEvent(tool_call_id="c", delta='{"password": "hunter2hunter2"}')
+        yield agui.ToolCallEndEvent(tool_call_id="c")
+        interrupt = agui.Interrupt(id="i", reason="tool_call", tool_call_id="c")
+        outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
+        yield agui.RunFinishedEvent(
+            thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
+        )
+
+    (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(play)))
+    client.force_login(world.bob)
+
+    assert "hunter2" not in page(client, f"/interrupts/{interrupt.pk}/")
+
+
+def test_a_decided_request_names_the_policy(client, world):
+    publish(world, rule("all", "allow", {"path": "/tool", "op": "present"}))
+    run = start(world, "rehearse:tool_call")
+    client.force_login(world.bob)
+
+    assert "the policy approved this" in page(client, f"/interrupts/{run.interrupts.get().pk}/")
