@@ -8,9 +8,6 @@ from inbox.feed.hubs import hub
 from inbox.feed.tails import EventRow
 from inbox.queries.people.live_access import TeamReader
 
-#: A follower gets an empty chunk after this time without events.
-IDLE_SECONDS = 15.0
-
 
 async def follow(
     thread_id: UUID, after: int, reader: TeamReader | None = None
@@ -29,7 +26,7 @@ async def follow(
             if rows:
                 after = rows[-1].seq
                 yield rows
-            elif not await follower.tail.wait(IDLE_SECONDS):
+            elif not await follower.tail.wait():
                 yield ()
 
 

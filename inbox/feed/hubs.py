@@ -141,8 +141,8 @@ class Hub:
 
     async def _maintain(self) -> None:
         """
-        While pages or streams are open: check their access, read events whose wake-up was
-        lost, announce pages, and expire absent ones.
+        While pages or streams are open: check their access, read events whose wake-up was lost,
+        keep idle streams alive, announce pages, and expire absent ones.
         """
         while self.subscriptions or self._followers:
             await asyncio.sleep(SAFETY_POLL_SECONDS)
@@ -151,6 +151,8 @@ class Hub:
                 await self._catch_up()
             except Exception as error:  # the database may be down for a while
                 log.warning("permissions not checked", error=type(error).__name__)
+            for tail in self._tails.values():
+                tail.wake_if_idle()
             self._presence.expire()
             self._schedule_presence_update()
             if time.monotonic() - self._announced_at >= ANNOUNCE_SECONDS:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -11,6 +12,8 @@ from uuid import UUID
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.runs.events import read_events
 
+#: A follower gets an empty chunk after this time without events.
+IDLE_SECONDS = 15.0
 #: The bounds of a tail; a follower that is further behind reads the log.
 _TAIL_ROWS, _TAIL_BYTES = 2_000, 4 * 1024 * 1024
 #: The bounds of one chunk: a follower holds a chunk in memory while its client reads.
@@ -34,9 +37,13 @@ class Tail:
         self.followers = 0
         self._rows: deque[EventRow] = deque()
         self._bytes = 0
+        #: The last chunk, which most followers read, and the seq that it follows.
+        self._chunk: Sequence[EventRow] = ()
+        self._chunk_after: int | None = None
         self._cursor: int | None = None
         self._is_stale = True
         self._wakeup = asyncio.Event()
+        self._was_idle, self._woken_at = False, time.monotonic()
         self._read_lock = asyncio.Lock()
 
     async def rows_after(self, after: int) -> Sequence[EventRow]:
@@ -48,18 +55,22 @@ class Tail:
             return ()
         if self._rows and self._rows[0].seq <= after + 1:
             # The log has no gaps, so the place of an event follows from its seq.
-            return _first_chunk(islice(self._rows, after + 1 - self._rows[0].seq, None))
+            if self._chunk_after != after:
+                rows = islice(self._rows, after + 1 - self._rows[0].seq, None)
+                self._chunk_after, self._chunk = after, _first_chunk(rows)
+            return self._chunk
         rows, _ = await _read(self.thread_id, after)
         return rows
 
-    async def wait(self, seconds: float) -> bool:
-        """Wait for a wake-up; return False if there is none within `seconds`."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wakeup.wait()
-        except TimeoutError:
-            return False
-        return True
+    async def wait(self) -> bool:
+        """Wait for a wake-up; return False if there is none within IDLE_SECONDS."""
+        await self._wakeup.wait()
+        return not self._was_idle
+
+    def wake_if_idle(self) -> None:
+        """Wake followers after a time without wake-ups; a timer of each would cost more."""
+        if time.monotonic() - self._woken_at >= IDLE_SECONDS:
+            self.wake_followers(was_idle=True)
 
     def catch_up(self, seq: int) -> None:
         """Read the log again if it has grown to `seq` without a wake-up."""
@@ -67,7 +78,8 @@ class Tail:
             self._is_stale = True
             self.wake_followers()
 
-    def wake_followers(self) -> None:
+    def wake_followers(self, *, was_idle: bool = False) -> None:
+        self._was_idle, self._woken_at = was_idle, time.monotonic()
         wakeup, self._wakeup = self._wakeup, asyncio.Event()
         wakeup.set()
 
@@ -108,6 +120,7 @@ class Tail:
 
     def _append(self, rows: Sequence[EventRow]) -> None:
         """Append rows and drop the oldest ones above the bounds."""
+        self._chunk_after = None
         self._rows.extend(rows)
         self._bytes += sum(map(_size, rows))
         while len(self._rows) > _TAIL_ROWS or self._bytes > _TAIL_BYTES:

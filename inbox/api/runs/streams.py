@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import aclosing
+from functools import lru_cache
 
 from django.http import StreamingHttpResponse
 
@@ -10,9 +11,11 @@ from inbox.feed import EventRow
 KEEP_ALIVE = ": keep-alive\n\n"
 
 
-def sse(row: EventRow) -> str:
+# Followers of a thread are at most a few events apart, and share the encoded frames.
+@lru_cache(maxsize=16)
+def sse(row: EventRow) -> bytes:
     """Return one frame; its `id:` is the cursor. LF only, because clients split on it."""
-    return f"id: {row.seq}\ndata: {row.body}\n\n"
+    return f"id: {row.seq}\ndata: {row.body}\n\n".encode()
 
 
 def unnumbered(body: str) -> str:
@@ -28,7 +31,7 @@ async def encoded(
     yield "".join([KEEP_ALIVE, *map(unnumbered, before)]).encode()
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
-            yield ("".join(map(sse, chunk)) or KEEP_ALIVE).encode()
+            yield b"".join(map(sse, chunk)) or KEEP_ALIVE.encode()
 
 
 async def only(bodies: Iterable[str]) -> AsyncIterator[bytes]:

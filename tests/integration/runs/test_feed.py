@@ -137,6 +137,29 @@ async def test_a_ring_without_rows_makes_the_log_be_read(log):
     assert await following == [1]
 
 
+async def test_idle_followers_get_empty_chunks(log, quick, monkeypatch):
+    monkeypatch.setattr(tails, "IDLE_SECONDS", 0.0)
+
+    chunks = follow(THREAD, 0)
+    async with asyncio.timeout(5):
+        assert [await anext(chunks), await anext(chunks)] == [(), ()]
+    await chunks.aclose()
+
+
+async def test_followers_of_a_thread_share_their_chunks(log):
+    log.write(1)
+    async with hub().follower(THREAD, None) as follower:
+        await follower.tail.rows_after(0)
+        ring(log.write(2))
+
+        first, second = [await follower.tail.rows_after(1) for _ in range(2)]
+        ring(log.write(3))
+        third = await follower.tail.rows_after(1)
+
+    assert first is second
+    assert [row.seq for row in third] == [2, 3]
+
+
 async def test_a_lost_ring_costs_time_and_no_event(log, quick):
     following = asyncio.create_task(collect(follow(THREAD, 0), 2))
     await settle()
