@@ -1,6 +1,8 @@
 """Base class of request and response bodies: each shape is written once, as a pydantic model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from operator import attrgetter
 from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -58,8 +60,8 @@ class Schema(BaseModel):
         if unknown := values.keys() - cls.model_fields:
             raise TypeError(f"{cls.__name__} has no {unknown}")
         return {
-            name: _value(row, name, field) if name not in values else values[name]
-            for name, field in cls.model_fields.items()
+            name: values[name] if name in values else read(row)
+            for name, read in _readers(cls).items()
         }
 
 
@@ -84,14 +86,27 @@ def source(path: str) -> Any:
     return Field(validation_alias=path)
 
 
-def _value(row: object, name: str, field: FieldInfo) -> Any:
-    """Return a nested attribute, or None if an object on its path is None."""
-    value: Any = row
-    for attribute in str(field.validation_alias or name).split("."):
-        if value is None:
-            return None
-        value = getattr(value, attribute)
-    return value or None if BLANK_AS_NULL in field.metadata else value
+@cache
+def _readers(model: type[Schema]) -> Mapping[str, Callable[[Any], Any]]:
+    """Return the functions that read the fields from a row."""
+    return {name: _reader(name, field) for name, field in model.model_fields.items()}
+
+
+def _reader(name: str, field: FieldInfo) -> Callable[[Any], Any]:
+    """Return the function that reads an attribute; None if an object on its path is None."""
+    path = str(field.validation_alias or name).split(".")
+    is_blank_null = BLANK_AS_NULL in field.metadata
+    if len(path) == 1 and not is_blank_null:
+        return attrgetter(path[0])
+
+    def read(row: Any) -> Any:
+        for attribute in path:
+            if row is None:
+                return None
+            row = getattr(row, attribute)
+        return row or None if is_blank_null else row
+
+    return read
 
 
 def _problems(error: ValidationError) -> dict[str, Any]:

@@ -183,12 +183,16 @@ def _represent(
     **values: Any,
 ) -> dict[str, Any]:
     """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
-    args, interrupt, secrets = _args(row), json.loads(row.body), secrets_of_arguments(row.body)
+    args, interrupt, masked = _args(row), json.loads(row.body), []
+    if not may_see_secrets:
+        secrets = secrets_of_arguments(row.body)
+        masked = _masked(args, interrupt, secrets)
+        args, interrupt = secrets.masked(args), masked_interrupt(interrupt)
     return model.represent(
         row,
-        args=args if may_see_secrets else secrets.masked(args),
-        interrupt=interrupt if may_see_secrets else masked_interrupt(interrupt),
-        masked=[] if may_see_secrets else _masked(args, interrupt, secrets),
+        args=args,
+        interrupt=interrupt,
+        masked=masked,
         decision=represent_decision(decision, None if may_see_secrets else row.body)
         if decision
         else None,

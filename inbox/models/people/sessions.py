@@ -13,6 +13,7 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 
+from inbox.models.statements import Select
 from inbox.platform import clock
 
 
@@ -46,8 +47,7 @@ class SessionStore(db.SessionStore):
         return row
 
     def _get_session_from_db(self) -> Any:
-        rows = self.model.objects.filter(expire_date__gt=clock.now())
-        row = rows.filter(session_key=stored_key(self.session_key)).first()
+        row = _SESSION.first(key=stored_key(self.session_key), now=clock.now())
         if row is None:
             self._session_key = None
         return row
@@ -67,6 +67,11 @@ class SessionStore(db.SessionStore):
     def _validate_session_key(self, key: str | None) -> bool:
         """Return False for invalid keys: PostgreSQL rejects texts with NUL."""
         return bool(key and key.isascii() and key.isalnum() and len(key) >= 8)
+
+
+_SESSION = Select(
+    lambda params: Session.objects.filter(session_key=params.key, expire_date__gt=params.now)
+)
 
 
 def _idle_until() -> datetime:

@@ -44,8 +44,16 @@ _CLAIMS = Select(
 
 def comments_on(row: Interrupt) -> Sequence[Comment]:
     """Return the latest comments, the oldest of them first."""
-    latest = Comment.objects.filter(interrupt=row).select_related("user")
-    return list(latest.order_by("-created_at", "-pk")[:_MAX_COMMENTS])[::-1]
+    return _COMMENTS.all(interrupt=row.pk)[::-1]
+
+
+_COMMENTS = Select(
+    lambda params: (
+        Comment.objects.filter(interrupt=params.interrupt)
+        .select_related("user")
+        .order_by("-created_at", "-pk")[:_MAX_COMMENTS]
+    )
+)
 
 
 def comments_page(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:

@@ -156,15 +156,23 @@ def choices_for(actor: Actor, *, state: ListState) -> FilterChoices:
     """Return the actor's agents and teams, and the tools and reasons of the list's interrupts."""
     teams = memberships_of(actor)[:NAMES_UP_TO]
     team_ids = [team.pk for team, _ in teams]
-    agents = Agent.objects.filter(team__in=team_ids).order_by("slug")
     is_open = state is not ListState.DECIDED
     return FilterChoices(
-        agents=list(agents.values_list("slug", flat=True)[:NAMES_UP_TO]),
+        agents=_AGENTS.all(teams=team_ids) if team_ids else [],
         tools=_names("tool", team_ids, is_open=is_open),
         reasons=_names("reason", team_ids, is_open=is_open),
         teams=[(team.slug, team.name) for team, _ in teams],
         decides_in=[(team.slug, team.name) for team, may in teams if Permission.DECIDE in may],
     )
+
+
+_AGENTS = Select(
+    lambda params: (
+        Agent.objects.filter(team__pk__in=params.each("teams"))
+        .order_by("slug")
+        .values_list("slug", flat=True)[:NAMES_UP_TO]
+    )
+)
 
 
 def similar_count(interrupt: Interrupt) -> int:

@@ -85,7 +85,7 @@ def interrupts_of(thread: Thread) -> Sequence[Interrupt]:
 
 def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
     """Raises NotFound."""
-    row = Interrupt.objects.filter(pk=interrupt_id).first()
+    row = _INTERRUPT.first(pk=interrupt_id)
     if row is None:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
@@ -94,18 +94,17 @@ def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
 
 def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     """Raises NotFound."""
-    row = (
-        Interrupt.objects.select_related(
-            "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
-        )
-        .filter(pk=interrupt_id)
-        .first()
-    )
+    row = _INTERRUPT_OF_PAGE.first(pk=interrupt_id)
     if row is None:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
     agui_interrupt = json.loads(row.body)
-    decision = _decision_in_force(row)
+    siblings = _SIBLINGS.all(run=row.run_id)
+    decisions = _DECISIONS.all(interrupts=[row.pk, *(sibling.pk for sibling in siblings)])
+    standing = {decision.interrupt_id: decision for decision in decisions}
+    for sibling in siblings:
+        sibling.standing = [standing[sibling.pk]] if sibling.pk in standing else []  # type: ignore[attr-defined]
+    decision = standing.get(row.pk)
     now = database_now()
     allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
@@ -119,19 +118,10 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         schema=schema,
         args=json.loads(row.args) if row.args else None,
         decision=decision,
-        siblings=list(
-            Interrupt.objects.filter(run=row.run)
-            .select_related("tool_call")
-            .prefetch_related(_decisions())
-            .order_by("position")[:SIBLINGS_LISTED]
-        ),
+        siblings=siblings,
         interrupt_count=interrupt_count,
         closed_count=closed_count,
-        activity=list(
-            AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None))
-            .select_related("payload")
-            .order_by("-pk")[:50]
-        ),
+        activity=_ACTIVITY.all(interrupt=row.pk, run=row.run_id),
         may_decide=Permission.DECIDE in allowed,
         claim=claim_on(row, now),
         comments=comments_on(row),
@@ -143,10 +133,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
 
 
 def _is_seen(actor: Actor, row: Interrupt) -> bool:
-    views = InterruptView.objects.filter(
-        interrupt=row, user=actor.user_id, view_digest=row.shown_digest
-    )
-    return views.exists()
+    return bool(_VIEWS.all(interrupt=row.pk, user=actor.user_id, view_digest=row.shown_digest))
 
 
 def _decisions() -> "Prefetch[Any]":
@@ -157,5 +144,38 @@ def _decisions() -> "Prefetch[Any]":
     )
 
 
-def _decision_in_force(row: Interrupt) -> Decision | None:
-    return Decision.objects.filter(interrupt=row, withdrawn_at=None).select_related("user").first()
+_INTERRUPT = Select(lambda params: Interrupt.objects.filter(pk=params.pk))
+_INTERRUPT_OF_PAGE = Select(
+    lambda params: (
+        Interrupt.objects.select_related(
+            "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
+        )
+        .defer("search_text")
+        .filter(pk=params.pk)[:1]
+    )
+)
+_SIBLINGS = Select(
+    lambda params: (
+        Interrupt.objects.filter(run=params.run)
+        .select_related("tool_call")
+        .defer("search_text")
+        .order_by("position")[:SIBLINGS_LISTED]
+    )
+)
+_DECISIONS = Select(
+    lambda params: Decision.objects.filter(
+        interrupt__pk__in=params.each("interrupts"), withdrawn_at=None
+    ).select_related("user")
+)
+_ACTIVITY = Select(
+    lambda params: (
+        AuditEntry.objects.filter(Q(interrupt=params.interrupt) | Q(run=params.run, interrupt=None))
+        .select_related("payload")
+        .order_by("-pk")[:50]
+    )
+)
+_VIEWS = Select(
+    lambda params: InterruptView.objects.filter(
+        interrupt=params.interrupt, user=params.user, view_digest=params.view_digest
+    ).values_list("pk", flat=True)[:1]
+)

@@ -1,14 +1,15 @@
 """Threads and runs of an actor's teams, and their conversations."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from inbox.models import Agent, Event, Run, Thread, ToolCall
+from inbox.models.statements import Select
 from inbox.queries.decisions.merge_pages import latest_ids
 from inbox.queries.people.access import access_filter, access_scope, require
 from inbox.queries.runs.conversations import committed_events, conversation_before
@@ -16,6 +17,8 @@ from inbox.queries.runs.latest_run import latest_run
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
+
+Row = TypeVar("Row", bound=Model)
 
 #: Columns that may hold megabytes and are deferred.
 _HEAVY_OF_THREADS = ("messages", "state", "client_messages")
@@ -48,26 +51,39 @@ def threads_for(
     `agent` is a slug; the list is empty if the actor may not see that agent.
     """
     parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
-    return list(
-        _without_conversation()
-        .filter(pk__in=latest_ids(parts, limit=limit, after=after))
-        .order_by("-pk")
-    )
+    return _in_order(_THREADS, latest_ids(parts, limit=limit, after=after))
 
 
 def recently_active_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
     """Return threads of the actor's teams, the most recently updated first."""
-    rows = _without_conversation().filter(access_filter(actor, team="team", agent="agent"))
-    return list(rows.order_by("-updated_at")[:limit])
+    rows = Thread.objects.filter(access_filter(actor, team="team", agent="agent"))
+    return _in_order(_THREADS, rows.order_by("-updated_at").values_list("pk", flat=True)[:limit])
 
 
 def _without_conversation() -> "QuerySet[Thread]":
     return Thread.objects.select_related("agent").defer(*_HEAVY_OF_THREADS)
 
 
+def _in_order(statement: Select[Row], ids: Iterable[UUID]) -> list[Row]:
+    """Return the rows with these ids, in this order."""
+    pks = list(ids)
+    rows = {row.pk: row for row in statement.all(ids=pks)} if pks else {}
+    return [rows[pk] for pk in pks if pk in rows]
+
+
+_THREADS = Select(lambda params: _without_conversation().filter(pk__in=params.each("ids")))
+_RUNS = Select(
+    lambda params: (
+        Run.objects.filter(pk__in=params.each("ids"))
+        .select_related("thread__agent")
+        .defer(*_HEAVY_OF_RUNS_AND_THREADS)
+    )
+)
+
+
 def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     """Raises NotFound."""
-    thread = _without_conversation().filter(pk=thread_id).first()
+    thread = next(iter(_THREADS.all(ids=[thread_id])), None)
     if thread is None:
         raise NotFound()
     require(actor, thread.team_id, Permission.READ, thread.agent_id)
@@ -85,8 +101,7 @@ def thread_by_external_id(actor: Actor, agent: Agent, external_id: str) -> Threa
 
 def run_for(actor: Actor, run_id: UUID) -> Run:
     """Raises NotFound."""
-    rows = Run.objects.select_related("thread__agent").defer(*_HEAVY_OF_RUNS_AND_THREADS)
-    run = rows.filter(pk=run_id).first()
+    run = next(iter(_RUNS.all(ids=[run_id])), None)
     if run is None:
         raise NotFound()
     require(actor, run.thread.team_id, Permission.READ, run.thread.agent_id)
@@ -115,8 +130,7 @@ def runs_for(
     if thread and agent and thread.agent.slug != agent:
         parts = []
     ids = latest_ids((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
-    rows = Run.objects.filter(pk__in=ids).select_related("thread__agent")
-    return list(rows.defer(*_HEAVY_OF_RUNS_AND_THREADS).order_by("-pk"))
+    return _in_order(_RUNS, ids)
 
 
 def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
@@ -210,10 +224,13 @@ def terminal_event_of(run: Run) -> str:
     """Return the JSON text of the run's terminal event, "" while it has none."""
     if run.status in ACTIVE_RUN_STATUSES:
         return ""
-    body = (
-        Event.objects.filter(run=run, type__in=("RUN_FINISHED", "RUN_ERROR"))
+    return _TERMINAL_EVENT.first(run=run.pk) or ""
+
+
+_TERMINAL_EVENT = Select(
+    lambda params: (
+        Event.objects.filter(run=params.run, type__in=("RUN_FINISHED", "RUN_ERROR"))
         .order_by("-seq")
-        .values_list("body", flat=True)
-        .first()
+        .values_list("body", flat=True)[:1]
     )
-    return body or ""
+)

@@ -1,11 +1,19 @@
 """The translated messages of the pages' scripts."""
 
+import json
+from functools import cache
+
 from django.utils.translation import gettext
 
 
-def js_messages() -> dict[str, str]:
-    """Return the messages by key; the scripts fill in the `{…}` placeholders."""
-    return {
+@cache
+def js_messages(language: str) -> str:
+    """
+    Return the messages by key as JSON text; the scripts fill in the `{…}` placeholders.
+
+    `language` is the active language.
+    """
+    messages = {
         "live": gettext("Live"),
         "online": gettext("Live, {count} online"),
         "reconnecting": gettext("Reconnecting"),
@@ -31,3 +39,4 @@ def js_messages() -> dict[str, str]:
             "The server had a problem. Check whether the request was decided before you try again."
         ),
     }
+    return json.dumps(messages, separators=(",", ":"))

@@ -1,6 +1,5 @@
 """The frame of every page: sign-in, navigation, and contract errors as HTTP errors."""
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
@@ -19,6 +18,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -113,7 +113,7 @@ def show(
         # The URL of a form's POST cannot be opened with GET.
         "next": _live_url(request) if request.method == "GET" else reverse("pending"),
         "toast": toast_of(request, actor) if DECIDED_PARAMETER in request.GET else None,
-        "js_messages": json.dumps(js_messages(), separators=(",", ":")),
+        "js_messages": js_messages(get_language()),
         "me": actor.label,
         "me_id": actor.user_id,
     }

@@ -50,17 +50,17 @@ def moment(at: datetime, kind: str) -> SafeString:
 
 
 @register.simple_tag
-def rendered_row(template: str, row: Hashable) -> SafeString:
+def rendered_once(template: str, row: Hashable = None) -> SafeString:
     """
     Render a row of a list once for all people and requests that display the same row.
 
     The template may read nothing but the row, whose fields are compared by value.
     """
-    return _rendered_row(template, row, get_language())
+    return _rendered_once(template, row, get_language())
 
 
 @lru_cache(maxsize=1000)
-def _rendered_row(template: str, row: Hashable, language: str) -> SafeString:
+def _rendered_once(template: str, row: Hashable, language: str) -> SafeString:
     return render_to_string(template, {"row": row})
 
 

@@ -46,7 +46,14 @@ _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
 
 @dataclass(frozen=True)
 class RunRow:
-    run: Run
+    """A run in the list; equal rows have equal HTML."""
+
+    pk: UUID
+    url: str
+    title: str
+    agent: str
+    started_by: str
+    error_code: str
     word: str
     icon: str
     tone: str
@@ -236,7 +243,18 @@ def _as_text(value: Any) -> str:
 def _row(run: Run) -> RunRow:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     at = run.finished_at or run.started_at or run.queued_at
-    return RunRow(run, gettext(word), icon, tone, at)
+    return RunRow(
+        pk=run.pk,
+        url=reverse("thread", args=[run.thread_id]),
+        title=run.thread.title,
+        agent=run.thread.agent.slug,
+        started_by=run.started_by,
+        error_code=run.error_code,
+        word=gettext(word),
+        icon=icon,
+        tone=tone,
+        at=at,
+    )
 
 
 def _cursor(request: HttpRequest) -> UUID | None:

@@ -1,5 +1,7 @@
 """The pages of threads: list and timeline."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +19,18 @@ from inbox.web.base.pages import page, show
 from inbox.web.runs.thread_timeline import timeline_of
 
 _THREADS = 100
+
+
+@dataclass(frozen=True)
+class ThreadRow:
+    """A thread in the list; equal rows have equal HTML."""
+
+    pk: UUID
+    title: str
+    agent: str
+    external_id: str
+    at: datetime
+    is_current: bool
 
 
 @page
@@ -70,6 +84,15 @@ def show_thread(
 
 
 def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    rows = threads.recently_active_threads_for(actor, limit=_THREADS)
-    names = {"list_title": gettext("Threads"), "list_url": reverse("threads")}
-    return {"threads": rows, "current": current, **names}
+    rows = [
+        ThreadRow(
+            pk=row.pk,
+            title=row.title,
+            agent=row.agent.slug,
+            external_id=row.external_id,
+            at=row.updated_at,
+            is_current=row.pk == current,
+        )
+        for row in threads.recently_active_threads_for(actor, limit=_THREADS)
+    ]
+    return {"rows": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}
