@@ -56,8 +56,8 @@ class Tail:
         if self._rows and self._rows[0].seq <= after + 1:
             # The log has no gaps, so the place of an event follows from its seq.
             if self._chunk_after != after:
-                rows = islice(self._rows, after + 1 - self._rows[0].seq, None)
-                self._chunk_after, self._chunk = after, _first_chunk(rows)
+                following = islice(self._rows, after + 1 - self._rows[0].seq, None)
+                self._chunk_after, self._chunk = after, _first_chunk(following)
             return self._chunk
         rows, _ = await _read(self.thread_id, after)
         return rows
