@@ -101,10 +101,10 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     agui_interrupt = json.loads(row.body)
     siblings = _SIBLINGS.all(run=row.run_id)
     decisions = _DECISIONS.all(interrupts=[row.pk, *(sibling.pk for sibling in siblings)])
-    standing = {decision.interrupt_id: decision for decision in decisions}
+    in_force = {decision.interrupt_id: decision for decision in decisions}
     for sibling in siblings:
-        sibling.standing = [standing[sibling.pk]] if sibling.pk in standing else []  # type: ignore[attr-defined]
-    decision = standing.get(row.pk)
+        sibling.standing = [in_force[sibling.pk]] if sibling.pk in in_force else []  # type: ignore[attr-defined]
+    decision = in_force.get(row.pk)
     now = database_now()
     allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
