@@ -2,11 +2,27 @@ import pytest
 
 from tests.support.chromium import open_chromium
 
+pytestmark = pytest.mark.browser
+_FEATURES = "--disable-features="
 
-@pytest.mark.browser
+
 def test_chromium_runs_the_scripts_of_a_page():
     with open_chromium() as browser:
         page = browser.new_page()
         page.set_content("<p id=said></p><script>said.textContent = 6 * 7</script>")
 
         assert page.text_content("#said") == "42"
+
+
+def test_chromium_disables_all_features_that_playwright_disables():
+    with open_chromium() as browser:
+        page = browser.new_page()
+        page.goto("chrome://version")
+        command = page.inner_text("#command_line")
+
+    playwrights, ours = (
+        set(argument.removeprefix(_FEATURES).split(","))
+        for argument in command.split()
+        if argument.startswith(_FEATURES)
+    )
+    assert playwrights <= ours
