@@ -4,7 +4,7 @@ import json
 from uuid import UUID, uuid4
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.decisions.claims_and_comments import add_comment
@@ -14,7 +14,9 @@ from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Membership
 from inbox.rules.people.access import SEED, Permission, Role
+from tests.conftest import CHEAP_HASHERS, make_world
 from tests.support import steps
+from tests.support.database.snapshots import Snapshot
 from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, start
 
@@ -36,9 +38,9 @@ def whole_key(team):
     return Caller(token)
 
 
-@pytest.fixture
-def full(world, bob):
-    """Seven of everything that is listed; returns ids for addresses."""
+def fill(world):
+    """Add seven of everything that is listed; return ids for addresses."""
+    bob = world.actor(world.bob)
     for number in range(6):
         ensure_agent(
             team=world.team,
@@ -61,6 +63,36 @@ def full(world, bob):
         "webhook": hooks[0].pk,
         "thread": interrupts[0].thread_id,
     }
+
+
+@pytest.fixture(scope="session")
+def full_snapshot(django_db_setup, django_db_blocker):
+    def build():
+        world = make_world()
+        return world, fill(world)
+
+    with django_db_blocker.unblock(), override_settings(PASSWORD_HASHERS=CHEAP_HASHERS):
+        return Snapshot(build)
+
+
+@pytest.fixture
+def full_world(db, full_snapshot):
+    return full_snapshot.restore()
+
+
+@pytest.fixture
+def world(request, world_snapshot):
+    """The world, with seven of everything if the test asks for `full`."""
+    if "full" in request.fixturenames:
+        return request.getfixturevalue("full_world")[0]
+    request.getfixturevalue("db")
+    return world_snapshot.restore()
+
+
+@pytest.fixture
+def full(full_world):
+    """The ids of some of the seven of everything that is listed."""
+    return full_world[1]
 
 
 def split(path):

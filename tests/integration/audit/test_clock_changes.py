@@ -60,7 +60,9 @@ def test_sealing_goes_on_after_the_clock_went_back(went_back, auditor):
     assert verify(auditor)["verdict"] == "intact"
 
 
-def test_sealing_is_due_once_the_last_checkpoint_is_old(log, set_clock):
+def test_sealing_is_due_once_the_last_checkpoint_is_old(log, world, set_clock):
+    steps.start(world, "rehearse:echo")
+    transparency_log.append_and_sign()
     assert not is_checkpoint_due()
 
     set_clock(timedelta(minutes=1))
