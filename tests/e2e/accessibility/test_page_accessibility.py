@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("access"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("access")) as site:
         yield site
 
 

@@ -20,7 +20,7 @@ screen = SCREENS.add
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     data = tmp_path_factory.mktemp("webhooks")
-    with open_site(data, staged=True, SIGNOFF_PRIVATE_WEBHOOK_HOSTS="127.0.0.1") as site:
+    with open_site(data, SIGNOFF_PRIVATE_WEBHOOK_HOSTS="127.0.0.1") as site:
         yield site
 
 

@@ -22,7 +22,7 @@ _COUNT_CLICKS = """addEventListener(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("audit"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("audit")) as site:
         yield site
 
 

@@ -23,7 +23,7 @@ _CARET = "[document.activeElement.selectionStart, document.activeElement.selecti
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("together"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("together")) as site:
         yield site
 
 

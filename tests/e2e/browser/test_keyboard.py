@@ -17,7 +17,7 @@ ROWS = "#rows > .row"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("keys"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("keys")) as site:
         yield site
 
 

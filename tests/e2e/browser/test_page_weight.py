@@ -16,7 +16,7 @@ _PARTS = ("document", "stylesheet", "script")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("weight"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("weight")) as site:
         site.call_everything_off()
         many = [
             staged_interrupts.REFUND,

@@ -28,7 +28,7 @@ _TOO_SMALL = """() => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("touch"), staged=True) as site:
+    with open_site(tmp_path_factory.mktemp("touch")) as site:
         yield site
 
 

@@ -12,13 +12,12 @@ from playwright.sync_api import Browser, Error, Page, Route, WebSocketRoute, exp
 
 from tests.support.chromium import open_chromium
 from tests.support.processes import (
-    EMBEDDED_COMMAND,
     ProductProcess,
     embedded_environment,
     start_embedded,
 )
 
-#: A busy machine is no reason to fail: passwords alone take it a second.
+#: A busy machine is no reason to fail.
 expect.set_options(timeout=20_000)
 
 STAGED_COMMAND = ("-m", "tests.support.browser.staged", "serve")
@@ -103,7 +102,7 @@ class Site:
         return self._interrupts_of(self.start(f"rehearse:{scenario}"))[0]
 
     def play(self, *asks: dict[str, Any], **more: str) -> list[dict[str, Any]]:
-        """Let a staged agent ask, and wait for its interrupts; only where agents are staged."""
+        """Let a staged agent ask, and wait for its interrupts."""
         says = more.pop("says", "I need a decision before I go on.")
         message = more.pop("message", "Please take care of this.")
         agent = more.pop("agent", "billing")
@@ -157,7 +156,7 @@ class Site:
         return sorted(interrupts, key=lambda row: str(row["id"]))
 
     def state_of(self, username: str) -> Any:
-        """The cookies of somebody who has signed in: once, because that is slow on purpose."""
+        """Return the cookies of somebody who has signed in, which each does once."""
         if username not in self._signed_in:
             context = self._browser.new_context()
             page = context.new_page()
@@ -188,12 +187,12 @@ _DESK = {"width": 1440, "height": 900}
 
 
 @contextmanager
-def open_site(data: Path, *, staged: bool = False, **environment_too: str) -> Iterator[Site]:
-    """Start the product with its demo, or with staged agents beside it, and a Chromium."""
+def open_site(data: Path, **environment_too: str) -> Iterator[Site]:
+    """Start the product with its demo and with staged agents beside it, and a Chromium."""
     environment = embedded_environment(data, **environment_too)
-    command = STAGED_COMMAND if staged else EMBEDDED_COMMAND
+    log = data / "log.txt"
     with (
-        start_embedded(environment, log=data / "log.txt", demo=True, command=command) as process,
+        start_embedded(environment, log=log, demo=True, command=STAGED_COMMAND) as process,
         open_chromium() as browser,
     ):
         yield Site(process, data, browser)

@@ -31,6 +31,7 @@ AGENTS = {
     "support": "Answers customers.",
     "operations": "Looks after servers and names.",
 }
+_CHEAP_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 _NAMES = ("send_email", "refund_payment", "update_dns", "delete_records", "publish_post")
 
 
@@ -85,10 +86,13 @@ def register() -> None:
 
 def main() -> None:
     import django
+    from django.conf import settings
     from django.core.management import call_command, execute_from_command_line
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
     django.setup()
+    # Hashing a password is slow on purpose: a second of every start and of every five sign-ins.
+    settings.PASSWORD_HASHERS = [_CHEAP_HASHER, *settings.PASSWORD_HASHERS]
     register()
 
     from inbox.actions.people.provisioning import ensure_agent, ensure_team
