@@ -22,8 +22,8 @@ log = structlog.get_logger(__name__)
 WAKEUP_GROUP = "wakeups"
 #: Processes exchange here who has which page open; it is not stored.
 PRESENCE_GROUP = "presence"
-#: Committed rows are sent along as a hint, up to this many characters.
-HINT_CHARACTERS = 64_000
+#: Inside one process, committed rows are handed over with a wake-up, up to this many characters.
+HANDOVER_CHARACTERS = 64_000
 #: Decisions that one wake-up names.
 MAX_DECIDED = 100
 _MAX_UNSENT = 1_000
@@ -56,13 +56,13 @@ def wake_publishers(sink: int) -> None:
 
 def wake_subscribers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
     """Wake the subscribers of a thread, whose log grew by `rows`: (seq, run id, type, body)."""
-    small = sum(len(row[3]) for row in rows) <= HINT_CHARACTERS
-    message = {
+    message: dict[str, Any] = {
         "type": "wakeup.thread",
         "thread": str(thread_id),
         "seq": rows[-1][0],
-        "rows": [list(row) for row in rows] if small else [],
     }
+    if carries_rows() and sum(len(row[3]) for row in rows) <= HANDOVER_CHARACTERS:
+        message["rows"] = rows
     _on_commit(_sender.send, message)
 
 
@@ -109,6 +109,17 @@ def channel_layer() -> BaseChannelLayer:
     return layer
 
 
+def carries_rows() -> bool:
+    """
+    Return whether wake-ups stay in this process, and so may carry rows of the log.
+
+    Through Redis they carry none, and rows that come from there are ignored: Redis is shared, so
+    others could read events there, or forge them.
+    """
+    # On the class: the Redis layer needs a running loop for any unknown attribute.
+    return hasattr(type(channel_layer()), "group_send_now")
+
+
 class _WakeupSender:
     """
     Sends wake-ups from any thread, over one event loop of its own.
@@ -123,8 +134,7 @@ class _WakeupSender:
 
     def send(self, message: dict[str, Any]) -> None:
         layer: Any = channel_layer()
-        # On the class: the Redis layer needs a running loop for any unknown attribute.
-        if hasattr(type(layer), "group_send_now"):
+        if carries_rows():
             layer.group_send_now(WAKEUP_GROUP, message)  # embedded: no network, nothing to wait for
         elif self._unsent.acquire(blocking=False):
             asyncio.run_coroutine_threadsafe(self._send_to_layer(message), self._running_loop())

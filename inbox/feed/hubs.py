@@ -17,7 +17,7 @@ from inbox.feed.tails import Tail
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import LiveAccess, TeamReader, live_access_of
 from inbox.queries.runs.events import latest_seqs
-from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, channel_layer
+from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, carries_rows, channel_layer
 
 log = structlog.get_logger(__name__)
 
@@ -121,7 +121,7 @@ class Hub:
             case "wakeup.thread":
                 tail = self._tails.get(message["thread"])
                 if tail is not None:
-                    tail.wake(message["seq"], message["rows"])
+                    tail.wake(message["seq"], message.get("rows", ()) if carries_rows() else ())
             case "wakeup.team":
                 for subscription in self.subscriptions.values():
                     if message["team"] in subscription.access.reads:

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from inbox import wakeups
 from inbox.feed import EventRow, follow, follow_run, hubs, tails
 from inbox.feed.hubs import Hub, hub
 from inbox.models import Event
@@ -158,6 +159,37 @@ async def test_followers_of_a_thread_share_their_chunks(log):
 
     assert first is second
     assert [row.seq for row in third] == [2, 3]
+
+
+async def test_rows_that_come_from_redis_are_ignored(log, monkeypatch):
+    monkeypatch.setattr(hubs, "carries_rows", lambda: False)
+    log.write(1)
+    following = asyncio.create_task(collect(follow(THREAD, 0), 2))
+    await settle()
+    forged = EventRow(2, "run", "RUN_FINISHED", '{"forged":true}')
+
+    ring([forged])
+    await settle()
+    assert not following.done()
+    ring(log.write(2))
+
+    assert await following == [1, 2]
+    assert [row.type for row in hub()._tails[str(THREAD)]._rows] == ["STEP_STARTED"] * 2
+
+
+@pytest.mark.parametrize("in_one_process", [True, False])
+def test_wakeups_carry_rows_in_one_process_only(
+    in_one_process, monkeypatch, django_capture_on_commit_callbacks, db
+):
+    sent = []
+    monkeypatch.setattr(wakeups, "carries_rows", lambda: in_one_process)
+    monkeypatch.setattr(wakeups._sender, "send", sent.append)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        wakeups.wake_subscribers_on_commit(THREAD, [(1, "run", "STEP_STARTED", "{}")])
+
+    (message,) = sent
+    assert ("rows" in message) == in_one_process
 
 
 async def test_a_lost_ring_costs_time_and_no_event(log, quick):
