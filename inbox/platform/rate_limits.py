@@ -16,9 +16,6 @@ from django.core.exceptions import ImproperlyConfigured
 from limits import RateLimitItem, parse
 from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
-from redis import RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from inbox.platform import clock
 from inbox.platform.client_ip import ipv6_network_of
@@ -179,18 +176,7 @@ class RateLimiter:
     def __init__(self, redis_url: str) -> None:
         self._local = SlidingWindowCounterRateLimiter(SlidingWindowMemory())
         self._shared = (
-            SlidingWindowCounterRateLimiter(
-                RedisStorage(
-                    redis_url,
-                    key_prefix="signoff",
-                    socket_timeout=REDIS_TIMEOUT_SECONDS,
-                    socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
-                    # Retry once: after a restart of Redis every pooled connection is broken.
-                    retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # passed on to redis unchanged
-                )
-            )
-            if redis_url
-            else None
+            SlidingWindowCounterRateLimiter(_redis_storage(redis_url)) if redis_url else None
         )
         self._down_until = 0.0  # 0: Redis is up
         self._lock = Lock()
@@ -209,7 +195,7 @@ class RateLimiter:
             return _apply(self._local, operation, policy, item, caller)
         try:
             status = _apply(self._shared, operation, policy, item, caller)
-        except RedisError as error:
+        except self._shared.storage.base_exceptions as error:
             self._mark_down(error)
             return _apply(self._local, operation, policy, item, caller)
         if self._down_until:
@@ -227,6 +213,21 @@ class RateLimiter:
             was_down, self._down_until = self._down_until, 0.0
         if was_down:
             log.info("redis up, processes count calls together")
+
+
+def _redis_storage(url: str) -> RedisStorage:
+    # The embedded deployment does not load the Redis client, which takes memory.
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+    from redis.retry import Retry  # noqa: PLC0415
+
+    return RedisStorage(
+        url,
+        key_prefix="signoff",
+        socket_timeout=REDIS_TIMEOUT_SECONDS,
+        socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+        # Retry once: after a restart of Redis every pooled connection is broken.
+        retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # passed on to redis unchanged
+    )
 
 
 def _apply(
