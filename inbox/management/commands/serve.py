@@ -1,5 +1,6 @@
 """Run the web server, the worker, or both in one process."""
 
+import gc
 import logging
 import os
 import signal
@@ -72,10 +73,12 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         worker.start()
+        _freeze_objects()
         stop.wait()
         _stop(worker)
 
     def _ready(self, host: str, port: int, greeting: str) -> None:
+        _freeze_objects()
         self.stdout.write(greeting or f"Signoff is ready: http://{host}:{port}/")
         self.stdout.flush()
 
@@ -102,6 +105,16 @@ Start a run that asks for approval:
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
+
+
+def _freeze_objects() -> None:
+    """
+    Exclude the objects of the started process from garbage collections.
+
+    A full collection over them stops all threads for up to a second.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _make_private(directory: Path) -> None:
