@@ -55,7 +55,7 @@ urlpatterns = [
     ),
     path("teams/<slug:team>/policy/publish", policies.Policies.of("publish_draft")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
-    path("teams/<slug:team>/policy/versions/<int:number>", policies.Policies.of("get_version")),
+    path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
     path("teams/<slug:team>/invitations", invitations.Invitations.of("list_invitations", "invite")),

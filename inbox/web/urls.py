@@ -94,12 +94,12 @@ urlpatterns = [
     path("teams/<slug:team>/policy/publish", policy_page.publish, name="publish_policy"),
     path("teams/<slug:team>/policy/discard", policy_page.discard, name="discard_policy"),
     path(
-        "teams/<slug:team>/policy/versions/<int:number>/",
+        "teams/<slug:team>/policy/<int:number>/",
         policy_page.version,
         name="policy_version",
     ),
     path(
-        "teams/<slug:team>/policy/versions/<int:number>/restore",
+        "teams/<slug:team>/policy/<int:number>/draft",
         policy_page.restore,
         name="restore_policy",
     ),

@@ -335,7 +335,8 @@ _INTERRUPTS = Move(lambda params: Interrupt.objects.filter(pk__in=params.each("i
 def _close(answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization) -> None:
     has_expired, now = authorization.entrance is Entrance.EXPIRY, authorization.now
     for interrupt, entry in answers:
-        closed = InterruptStatus.EXPIRED if has_expired else InterruptStatus(entry.status)
+        is_unanswered = has_expired and entry.status is EntryStatus.CANCELLED
+        closed = InterruptStatus.EXPIRED if is_unanswered else InterruptStatus(entry.status)
         move_row(interrupt, closed)
         interrupt.closed_at = now
     for status in {interrupt.status for interrupt, _ in answers}:

@@ -1,12 +1,10 @@
 """The answers that a policy gives to interrupts about tool calls."""
 
-from collections.abc import Iterator
-
 from inbox.rules.errors import RequestRejected
 from inbox.rules.policies.evaluation import Ruling
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.policy import Effect, OnExpiry
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_payload
-from inbox.rules.runs.states import EntryStatus
+from inbox.rules.runs.states import EntryStatus, Reason
 
 #: The effects that answer an interrupt without a person.
 ANSWERED = frozenset((Effect.ALLOW, Effect.GRANT, Effect.DENY))
@@ -19,17 +17,29 @@ def answer_of(state: InterruptState, ruling: Ruling) -> ResumeEntry | None:
     None if people have to answer: the ruling asks, or the agent does not accept an approval. A
     denial that the agent does not accept is a cancellation.
     """
-    return next((entry for entry in _answers(state, ruling) if _fits(state, entry)), None)
-
-
-def _answers(state: InterruptState, ruling: Ruling) -> Iterator[ResumeEntry]:
     if ruling.effect is Effect.DENY:
-        reason = f"Denied by policy: {', '.join(ruling.rules)}."
-        for payload in ({"approved": False, "reason": reason}, {"approved": False}):
-            yield ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, payload)
-        yield ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
-    elif ruling.effect in ANSWERED:
-        yield ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, {"approved": True})
+        return _denial(state, f"Denied by policy: {', '.join(ruling.rules)}.")
+    if ruling.effect not in ANSWERED:
+        return None
+    approval = ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, {"approved": True})
+    return approval if _fits(state, approval) else None
+
+
+def answer_on_expiry(state: InterruptState, ruling: Ruling | None) -> ResumeEntry:
+    """Return the answer to an expired interrupt: a cancellation, or the denial of the policy."""
+    requirement = ruling.requirement if ruling else None
+    if requirement is None or requirement.on_expiry is not OnExpiry.DENY:
+        return ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
+    return _denial(state, "Denied by policy: nobody decided in time.")
+
+
+def _denial(state: InterruptState, reason: str) -> ResumeEntry:
+    """Return a denial that fits the response schema, with the reason if that is possible."""
+    for payload in ({"approved": False, "reason": reason}, {"approved": False}):
+        entry = ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, payload)
+        if state.reason == Reason.TOOL_CALL and _fits(state, entry):
+            return entry
+    return ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
 
 
 def _fits(state: InterruptState, entry: ResumeEntry) -> bool:

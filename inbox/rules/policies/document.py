@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.errors import InvalidInput
+from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import Role
 from inbox.rules.policies.policy import (
     MAX_BYTES,
@@ -89,7 +89,7 @@ class Problem:
     message: str
 
 
-class PolicyError(InvalidInput):
+class PolicyError(InvalidValue):
     """The document is not a policy; `problems` has every problem."""
 
     def __init__(self, problems: list[Problem]) -> None:
@@ -232,9 +232,10 @@ class _Reader:
             self._add(f"{at}/require", "not_asked", text)
 
     def _effect(self, value: Any) -> Effect:
-        effect = _choice(Effect)(value)
-        if effect is Effect.GRANT:
-            raise _not_one_of([Effect.ALLOW, Effect.ASK, Effect.DENY])
+        of_rules = (Effect.ALLOW, Effect.ASK, Effect.DENY)
+        if value not in of_rules:
+            raise _not_one_of(of_rules)
+        effect = Effect(value)
         if self._installation and effect is Effect.ALLOW:
             text = TranslatableMessage("A policy of the installation can only ask and deny.")
             raise _Invalid("installation_allows", text)

@@ -36,7 +36,7 @@ def test_a_draft_is_published_as_a_version(admin):
     state = admin.get(PATH).json()
     assert (state["version"], state["draft"]) == (version, None)
     assert admin.get(f"{PATH}/versions").json()["results"] == [version]
-    assert admin.get(f"{PATH}/versions/1").json() == version
+    assert admin.get(f"{PATH}/1").json() == version
 
 
 def test_versions_are_listed_latest_first(admin):
@@ -53,7 +53,7 @@ def test_versions_are_listed_latest_first(admin):
 def test_an_invalid_policy_names_every_problem(admin):
     response = save(admin, {"rules": [{"id": "a", "effect": "perhaps"}, {"id": "b"}]})
 
-    assert response.status_code == 400
+    assert response.status_code == 422
     pointers = {problem["pointer"] for problem in response.json()["problems"]}
     assert pointers == {"/rules/0/effect", "/rules/1/effect"}
 

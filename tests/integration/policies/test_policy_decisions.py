@@ -5,7 +5,8 @@ import json
 import ag_ui.core as agui
 import pytest
 
-from inbox.models import AuditEntry, Decision, Delivery, Run
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.models import AuditEntry, Decision, Delivery, Interrupt, Run
 from inbox.rules import errors
 from tests.support.policies.published import publish, rule, tool_is, up_to
 from tests.support.steps import (
@@ -211,6 +212,33 @@ def test_the_earlier_expiry_counts_and_is_on_the_wire(world, run_paying):
     (on_wire,) = finished["outcome"]["interrupts"]
     assert on_wire["expiresAt"] == json.loads(interrupt.body)["expiresAt"]
     assert on_wire["metadata"]["signoff"]["viewDigest"] == interrupt.shown_digest
+
+
+@pytest.mark.parametrize(
+    ("on_expiry", "status", "payload"),
+    [
+        ("cancel", "expired", None),
+        (
+            "deny",
+            "resolved",
+            {"approved": False, "reason": "Denied by policy: nobody decided in time."},
+        ),
+    ],
+)
+def test_a_rule_says_what_happens_at_expiry(world, run_paying, on_expiry, status, payload):
+    require = {"expires_after": "PT4H", "on_expiry": on_expiry}
+    publish(world, rule("ask", "ask", tool_is("refund"), require=require))
+    run = run_paying({"amount": 1})
+    (interrupt,) = open_interrupts(run)
+    Interrupt.objects.filter(pk=interrupt.pk).update(expires_at=interrupt.created_at)
+
+    expire_interrupts(thread_id=run.thread_id)
+
+    decision = Decision.objects.get(interrupt=interrupt)
+    assert reread(interrupt).status == status
+    assert (decision.payload and json.loads(decision.payload)) == payload
+    assert decision.actor_label == "system:expiry"
+    assert Run.objects.filter(resumes=run).exists()
 
 
 def test_a_rule_answers_only_what_the_agent_accepts(world, run_paying):

@@ -6,6 +6,7 @@ from allauth.usersessions.models import UserSession
 
 from inbox.queries.people.teams import team_by_slug
 from tests.support.audit.logs import keep_in
+from tests.support.policies.published import publish, rule, tool_is
 from tests.support.security.callers import make_callers
 from tests.support.security.routes import Things
 from tests.support.steps import approve, open_interrupts, start
@@ -24,6 +25,7 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.decisions.saved_views import save_view
     from inbox.actions.people.api_keys import make_key
     from inbox.actions.people.invitations import invite
+    from inbox.actions.policies.versions import save_draft
     from inbox.actions.runs.start_run import start_run
     from inbox.actions.webhooks.deliveries import send_test
     from inbox.actions.webhooks.endpoints import add_webhook
@@ -55,6 +57,9 @@ def things(world, bob, settings, tmp_path):
         team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
     )
     message = send_test(endpoint_id=hook.pk, actor=SEED)
+    publish(world, rule("reads", "ask", tool_is("read")))
+    draft = {"rules": [rule("writes", "ask", tool_is("write"))]}
+    save_draft(team_id=world.team.pk, body=draft, actor=SEED)
     keep_in(settings, tmp_path)
     transparency_log.append_and_sign()
     # Bob's, and nobody else's to see or to end.

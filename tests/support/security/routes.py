@@ -68,6 +68,12 @@ PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403
 GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
 PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200 403 403 403 404 401
+PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401
 DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -161,6 +167,13 @@ GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/template           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/discard            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302
 POST invitations/<uuid:invitation_id>/resend     302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -276,6 +289,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,
     "POST teams/<slug:team>/invitations/add": _INVITATION,
     "POST api/teams/<slug:team>/invitations": _INVITATION,
+    "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
 }
 
 
@@ -311,6 +325,7 @@ class Route:
             ("<str:token>", "no-token"),
             ("<path:object_id>", things.thread_id),
             ("<path:rest>", "nothing"),
+            ("<int:number>", "1"),
             ("<slug:app_label>", "inbox"),
         ):
             path = path.replace(part, value)
@@ -342,6 +357,8 @@ class Route:
             "<slug:team>": {"name": "Tests", "grace_seconds": 10},
             "<int:user>": {"role": "viewer"},
             "keys": {"name": "ci", "scopes": ["admin"]},
+            "policy": {"policy": {"rules": []}},
+            "template": {"template": "read-only"},
             "add": {"name": "new", "url": "https://agents.example.com/"},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {

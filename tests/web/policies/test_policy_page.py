@@ -77,8 +77,8 @@ def test_an_earlier_version_becomes_the_draft(admin, world):
     first = publish(world, rule("small", "allow", up_to(1)))
     publish(world, rule("small", "allow", up_to(2)))
 
-    assert "amount ≤ 1" in page(admin, f"{PATH}versions/1/")
-    admin.post(f"{PATH}versions/1/restore")
+    assert "amount ≤ 1" in page(admin, f"{PATH}1/")
+    admin.post(f"{PATH}1/draft")
     assert PolicyDraft.objects.get().body == first.body
 
 
