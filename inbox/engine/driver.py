@@ -16,8 +16,7 @@ from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayDiverged
 from agents.port import Agent
 from agents.registry import UnknownAgent
-from inbox.actions.runs import run_lease
-from inbox.actions.runs.claim import LEASE
+from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.recovery import interrupt_in_doubt, release_run
 from inbox.actions.runs.run_termination import STATUS_BY_OUTCOME
 from inbox.engine.agent_loop import (
@@ -168,7 +167,7 @@ class Driver:
         commands = [command for command in group if not command.future.cancelled()]
         started_at = time.monotonic()
         results = action(self._uncommitted, [command.subject for command in commands])
-        if time.monotonic() - started_at > LEASE.total_seconds():
+        if time.monotonic() - started_at > claim.LEASE.total_seconds():
             # This process was suspended, and its lease may have expired: another worker may have
             # asked a person about the outcome of the call that would start here.
             raise LeaseLost(str(self._lease.run_id))

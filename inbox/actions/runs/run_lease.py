@@ -16,8 +16,8 @@ from agents.agui import strict_json
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.policies.policy_decisions import decide_by_policy
-from inbox.actions.runs import event_log, tool_calls
-from inbox.actions.runs.claim import LEASE, append_run_started, take_lease
+from inbox.actions.runs import claim, event_log, tool_calls
+from inbox.actions.runs.claim import append_run_started, take_lease
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.tool_calls import CallAttempt, ProposedCall
 from inbox.actions.webhooks import outbox
@@ -259,7 +259,9 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
 def lock_and_renew(lease: RunLease, *, with_team: bool = False) -> tuple[Thread, datetime]:
     """Lock the thread, check the fence, and renew the lease; raises LeaseLost."""
     thread, now = lock_thread(lease.thread_id, with_team=with_team)
-    if not _LEASED_RUN.execute({"lease_until": now + LEASE}, pk=lease.run_id, fence=lease.fence):
+    if not _LEASED_RUN.execute(
+        {"lease_until": now + claim.LEASE}, pk=lease.run_id, fence=lease.fence
+    ):
         raise errors.LeaseLost(str(lease.run_id))
     return thread, now
 

@@ -99,12 +99,12 @@ def _reader(name: str, field: FieldInfo) -> Callable[[Any], Any]:
     if len(path) == 1 and not is_blank_null:
         return attrgetter(path[0])
 
-    def read(row: Any) -> Any:
+    def read(value: object) -> Any:
         for attribute in path:
-            if row is None:
+            if value is None:
                 return None
-            row = getattr(row, attribute)
-        return row or None if is_blank_null else row
+            value = getattr(value, attribute)
+        return value or None if is_blank_null else value
 
     return read
 

@@ -23,13 +23,20 @@ from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.transparency_log import audit_exports as exporting
 from tests.api.base.test_pagination import whole_key
-from tests.integration.audit.conftest import auditor, log
+from tests.integration.audit.conftest import (
+    auditor,
+    log,
+    log_directory,
+    log_snapshot,
+    world,
+    world_with_log,
+)
 from tests.support import steps
 from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, start
 from tools import audit_verifier as script
 
-__all__ = ["auditor", "log"]
+__all__ = ["auditor", "log", "log_directory", "log_snapshot", "world", "world_with_log"]
 
 
 @pytest.fixture

@@ -95,11 +95,11 @@ def _shorten_waits() -> None:
     from django.db import connections
 
     from inbox import sweeper
-    from inbox.actions.runs import recovery, run_lease
+    from inbox.actions.runs import claim, recovery
     from inbox.engine import driver
 
     lease = float(os.environ.get("CAMPAIGN_LEASE", "4"))
-    run_lease.LEASE = timedelta(seconds=lease)
+    claim.LEASE = timedelta(seconds=lease)
     driver.HEARTBEAT_SECONDS = lease / 4
     sweeper.EXPIRY_SECONDS, sweeper.SWEEP_SECONDS = 0.25, 0.5
     sweeper.WAKE_AGAIN_AFTER, sweeper.SILENT_SECONDS = timedelta(seconds=1), 2.0

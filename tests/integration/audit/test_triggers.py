@@ -17,6 +17,8 @@ from inbox.models import (
     AuditPayload,
     Comment,
     Event,
+    PolicyVersion,
+    Ruling,
     User,
 )
 from inbox.platform import append_only_triggers
@@ -47,8 +49,20 @@ def test_the_ways_around_triggers_are_closed(table, log):
             f"SET LOCAL session_replication_role = replica; DELETE FROM {table}",
         ],
     }
+    interrupt = AuditEntry.objects.exclude(interrupt=None).latest("pk").interrupt
+    if table in ("inbox_policyversion", "inbox_ruling"):
+        version = PolicyVersion.objects.create(
+            team_id=interrupt.team_id, number=1, body="{}", published_at=interrupt.created_at
+        )
+        Ruling.objects.create(
+            interrupt=interrupt,
+            number=1,
+            version=version,
+            effect="ask",
+            body="{}",
+            created_at=interrupt.created_at,
+        )
     if table == "inbox_comment":
-        interrupt = AuditEntry.objects.exclude(interrupt=None).latest("pk").interrupt
         Comment.objects.create(
             interrupt=interrupt,
             user=User.objects.first(),

@@ -10,7 +10,7 @@ from django.db import OperationalError
 
 from agents.port import Effect, ToolRefused
 from inbox import engine, sweeper, wakeups
-from inbox.actions.runs import run_lease
+from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.start_run import start_run
 from inbox.models import ToolCall
 from inbox.rules import errors
@@ -190,7 +190,7 @@ def test_a_worker_that_slept_past_its_lease_begins_nothing(
 
     def begin_and_sleep(**arguments):
         answers = begin(**arguments)
-        monkeypatch.setattr(run_lease, "LEASE", timedelta(seconds=-1))
+        monkeypatch.setattr(claim, "LEASE", timedelta(seconds=-1))
         return answers
 
     monkeypatch.setattr(run_lease, "start_tool_calls", begin_and_sleep)

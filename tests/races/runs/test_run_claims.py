@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions.runs import run_lease
+from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.start_run import start_run
 from inbox.rules.errors import LeaseLost
@@ -79,11 +79,11 @@ def test_without_the_lock_two_workers_find_the_same_run_queued(
 
 def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
     """The lease ran out; the worker writes at the moment the sweeper takes the run away."""
-    monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
+    monkeypatch.setattr(claim, "LEASE", -claim.LEASE)
     for _ in range(rounds(short=20, long=100)):
         run = queue()
         _, lease = run_lease.claim_run(run_id=run.pk)
-        monkeypatch.setattr(run_lease, "LEASE", abs(run_lease.LEASE))
+        monkeypatch.setattr(claim, "LEASE", abs(claim.LEASE))
 
         outcomes = at_once(
             [
@@ -92,7 +92,7 @@ def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
             ]
         )
 
-        monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
+        monkeypatch.setattr(claim, "LEASE", -claim.LEASE)
         has_lease = not isinstance(outcomes[0], LeaseLost)
         assert steps.reread(run).status == ("running" if has_lease else "queued")
         assert (outcomes[1] is None) == has_lease

@@ -40,7 +40,7 @@ FIRST = [
         "external $ref",
         {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:1/x.json"}}},
         {"x": {"q": 1}},
-        refused="no plain",
+        refused="not a plain",
     ),
     Case(
         "patternProperties",

@@ -27,7 +27,7 @@ _SAME = {
         "null",
     ),
     *("URL", "{count} ms", "Code", "Passkey", "Passkeys", "Passkey {number}"),
-    *("At {pointer}: {problem}", "Team %(name)s", "j M"),
+    *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M"),
 }
 
 

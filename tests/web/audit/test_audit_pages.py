@@ -12,7 +12,7 @@ from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
-from tests.integration.audit.conftest import auditor
+from tests.integration.audit.conftest import auditor, log_directory, log_snapshot
 from tests.support.steps import (
     approve,
     deny,
@@ -22,7 +22,7 @@ from tests.support.steps import (
 )
 from tests.support.web.pages import words
 
-__all__ = ["auditor"]
+__all__ = ["auditor", "log_directory", "log_snapshot"]
 
 
 @pytest.fixture
