@@ -15,7 +15,7 @@ urlpatterns = [
     path("schema/", get_schema, name="api_schema"),
     path("docs/", api_docs, name="api_docs"),
     path("agents", agents.Agents.of("list_agents")),
-    path("agents/<slug:slug>", agents.Agents.of("get_agent", "set_remote_agent")),
+    path("agents/<slug:slug>", agents.Agents.of("get_agent", "set_remote_agent", "change_agent")),
     path("agents/<slug:slug>/capabilities", agents.Agents.of("get_agent_capabilities")),
     path("agents/<slug:slug>/input-schema", agents.Agents.of("get_agent_input_schema")),
     path("agents/<slug:slug>/test", agents.Agents.of("test_remote_agent")),

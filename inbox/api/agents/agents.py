@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from agents.adapters.remote.probe_report import ProbeResult
 from inbox import engine
+from inbox.actions.agents.environments import MAX_ENVIRONMENT_CHARACTERS, set_environment
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 operation = partial(describe_operation, tag="agents", scope=Permission.READ)
 
 Url = Annotated[str, url(MAX_URL_CHARACTERS), example("https://agents.example.com/mailer")]
+Environment = Annotated[
+    str, Text(MAX_ENVIRONMENT_CHARACTERS, may_be_blank=True), example("production")
+]
 Description = Annotated[
     str,
     Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True),
@@ -116,6 +120,11 @@ class RemoteAgentInput(Schema):
     """A value of null keeps the stored value; if `headers` is left out, all stored ones stay."""
 
 
+class AgentChange(Schema):
+    environment: Environment
+    """A fact for policies, such as `production`; empty for none."""
+
+
 class Agent(Schema):
     id: Id
     name: AgentName = source("slug")
@@ -124,6 +133,8 @@ class Agent(Schema):
     url: Annotated[str, example("/agui/mailer/")]
     """The path of its AG-UI endpoint."""
     kind: Literal["local", "remote"]
+    environment: Environment
+    """The environment that policies see."""
     remote: Remote | None
 
 
@@ -181,6 +192,22 @@ class Agents(ApiView):
         agent = agents.agent_for(actor, placed.agent.slug)
         answer = _represent(agent, agents.location_of(actor, agent))
         return Response(answer, status=201 if placed.is_new else 200)
+
+    @operation(
+        "PATCH",
+        "Set the environment of an agent",
+        {200: Agent},
+        scope=Permission.ADMIN,
+        body=AgentChange,
+        refusals=(errors.InvalidValue,),
+    )
+    def change_agent(self, request: Request, slug: str) -> Response:
+        actor = self.actor
+        set_environment(
+            slug=slug, environment=AgentChange.from_request(request).environment, actor=actor
+        )
+        agent = agents.agent_for(actor, slug)
+        return Response(_represent(agent, agents.location_of(actor, agent)))
 
     @operation("GET", "Read the capabilities of an agent", {200: Capabilities})
     def get_agent_capabilities(self, request: Request, slug: str) -> Response:

@@ -19,6 +19,7 @@ from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decisi
 from inbox.api.runs.runs import ThreadName
 from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.queries.policies.policies import reasons_of, stored_ruling
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
     MAX_NAME_CHARACTERS,
@@ -28,6 +29,7 @@ from inbox.rules.decisions.list_filters import (
     Sort,
 )
 from inbox.rules.people.access import Permission
+from inbox.rules.policies.policy import Effect
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
@@ -112,7 +114,23 @@ class Sibling(Schema):
     status: InterruptStatus
 
 
+class RulingOfPolicy(Schema):
+    """What the team's policy ruled when the interrupt was created."""
+
+    version: int = source("version.number")
+    effect: Annotated[Effect, example("ask")]
+    rules: Annotated[list[str], example(["large-refunds"])]
+    """The ids of the rules that decided the effect."""
+    reasons: Annotated[
+        list[str],
+        example(["Large refunds (version 7) asked: amount 860.5 > 50. Needs 1 of the reviewers."]),
+    ]
+    """The reasons as sentences; secrets are masked."""
+
+
 class InterruptWithSiblings(Interrupt):
+    policy: RulingOfPolicy | None
+    """The ruling of the team's policy; null if there was no policy."""
     siblings: Annotated[list[Sibling], example([])]
     """The other interrupts of the run, which continues when all of them are decided."""
 
@@ -158,9 +176,17 @@ class Interrupts(ApiView):
                 detail.decision,
                 may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
+                policy=_represent_ruling(detail.interrupt),
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
         )
+
+
+def _represent_ruling(row: "models.Interrupt") -> dict[str, Any] | None:
+    ruling = stored_ruling(row)
+    if ruling is None:
+        return None
+    return RulingOfPolicy.represent(row.ruling, rules=list(ruling.rules), reasons=reasons_of(row))
 
 
 def _filter(request: Request) -> InterruptFilter:

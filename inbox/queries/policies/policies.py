@@ -1,6 +1,7 @@
 """Policies of teams: the draft, the versions, and the one in force."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -28,7 +29,10 @@ from inbox.rules.policies.document import PolicyError, parse_policy
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
 from inbox.rules.policies.facts import Facts, Requester, facts_from_json
 from inbox.rules.policies.policy import Policy
+from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.schema.mask_agui import secrets_of_answers
+from inbox.rules.schema.secrets import MASK
 
 #: Published versions never change, so each process parses a version once.
 _VERSIONS_CACHED = 256
@@ -90,6 +94,16 @@ def facts_of(shared: RunFacts, interrupt: Interrupt, now: datetime) -> Facts:
 def stored_ruling(row: Interrupt) -> Ruling | None:
     """Return the ruling on an interrupt, None without one."""
     return ruling_from_json(json.loads(row.ruling.body)) if row.ruling else None
+
+
+def reasons_of(row: Interrupt, translate: Callable[[str], str] = str) -> list[str]:
+    """Return the reasons of the policy as sentences, with masked secrets; none without a policy."""
+    ruling = stored_ruling(row)
+    if ruling is None:
+        return []
+    places = secrets_of_answers(row.body).places(json.loads(row.args) if row.args else {})
+    hidden = {("args", *map(str, place)) for place in places}
+    return explanation(ruling, translate, lambda path, value: MASK if path in hidden else value)
 
 
 def ruling_on(row: Interrupt, args: Any) -> Ruling:

@@ -14,13 +14,12 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
-from inbox.queries.policies.policies import stored_ruling
+from inbox.queries.policies.policies import reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
-from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
-from inbox.rules.schema.secrets import MASK, NAMES
+from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import MaskedSet, masked_sets_of
@@ -123,12 +122,7 @@ class InterruptPage:
     @cached_property
     def policy_sentences(self) -> list[str]:
         """The reasons of the team's policy for asking or answering; secrets are masked."""
-        ruling = stored_ruling(self.interrupt)
-        if ruling is None:
-            return []
-        places = secrets_of_answers(self.interrupt.body).places(self.detail.args)
-        hidden = {("args", *map(str, place)) for place in places}
-        return explanation(ruling, translate, lambda path, value: MASK if path in hidden else value)
+        return reasons_of(self.interrupt, translate)
 
     @property
     def policy_version(self) -> int:

@@ -49,7 +49,7 @@ TEMPLATES: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
                 "effect": "allow",
                 "when": [
                     {"path": "/tool", "op": "is", "value": "refund_payment"},
-                    {"path": "/args/amount", "op": "lte", "value": 50},
+                    {"path": "/args/amount", "op": "between", "value": [0, 50]},
                 ],
             }
         ],

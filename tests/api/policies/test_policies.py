@@ -4,6 +4,8 @@ import pytest
 
 from inbox.models import AuditEntry
 from tests.support.policies.published import administrator, rule, tool_is, up_to
+from tests.support.policies.published import publish as publish_policy
+from tests.support.steps import open_interrupts, start
 
 PATH = "/api/teams/tests/policy"
 POLICY = {"rules": [rule("small", "allow", tool_is("refund"), up_to(50))]}
@@ -118,6 +120,28 @@ def test_another_administrator_publishes_where_the_team_wants_it(client, world):
     assert response.json()["code"] == "SECOND_ADMINISTRATOR_REQUIRED"
     client.force_login(users.get(pk=frank.user_id))
     assert publish(client).status_code == 201
+
+
+def test_a_request_has_the_ruling_with_its_reasons(admin, world):
+    publish_policy(world, rule("mails", "ask", name="E-mails"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+
+    ruling = admin.get(f"/api/interrupts/{interrupt.pk}").json()["policy"]
+    assert (ruling["version"], ruling["effect"], ruling["rules"]) == (1, "ask", ["mails"])
+    assert ruling["reasons"][0].startswith("E-mails (version 1) asked")
+
+
+def test_rules_see_the_environment_of_an_agent(admin, world):
+    production = {"path": "/environment", "op": "is", "value": "production"}
+    publish_policy(world, rule("all", "allow", production))
+    path = "/api/agents/rehearsal"
+
+    response = admin.patch(path, {"environment": "production"}, "application/json")
+    assert response.json()["environment"] == "production"
+    assert start(world, "rehearse:tool_call").interrupts.get().status == "resolved"
+    admin.patch(path, {"environment": ""}, "application/json")
+    assert start(world, "rehearse:tool_call").interrupts.get().status == "open"
+    assert admin.patch(path, {"environment": "a\tb"}, "application/json").status_code == 422
 
 
 def test_each_change_is_in_the_audit_trail(admin, world):

@@ -61,6 +61,21 @@ def who_can_do_what(site, page, key):
 
 
 @screen
+def the_draft_of_a_policy(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/")
+    page.click("button[value=small-amounts]")
+    expect(page.locator("#draft-title")).to_be_visible()
+
+
+@screen
+def a_policy_that_is_not_valid(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/")
+    page.fill("#f-document", '{"rules": [{"id": "x"}]}')
+    page.get_by_role("button", name="Save the draft").click()
+    expect(page.locator("#f-document-err")).to_be_visible()
+
+
+@screen
 def keys(site, page, key):
     page.goto(f"{site.url}/teams/demo/keys/")
 
@@ -89,7 +104,9 @@ def test_a_page_has_no_fault(site, page, key, name):
     assert find_faults(page) == []
 
 
-@pytest.mark.parametrize("path", ["/teams/", "/teams/demo/who/", "/teams/demo/keys/", "{key}"])
+@pytest.mark.parametrize(
+    "path", ["/teams/", "/teams/demo/policy/", "/teams/demo/who/", "/teams/demo/keys/", "{key}"]
+)
 def test_a_page_weighs_at_most_60_kilobytes(site, key, path):
     with site.browse(storage_state=site.state_of("admin")) as page:
         weights = weigh(page, f"{site.url}{path.format(key=key)}")

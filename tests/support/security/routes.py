@@ -24,6 +24,7 @@ GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200
 GET  api/agents/<slug:slug>/capabilities         401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200 200 200 200 404 401
 PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+PATCH api/agents/<slug:slug>                     401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
 POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
@@ -282,6 +283,7 @@ _WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["ru
 _INVITATION = {"email": "nora@example.com", "role": "viewer"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
+    "PATCH api/agents/<slug:slug>": {"environment": "production"},
     "POST api/webhooks": _WEBHOOK,
     "POST webhooks/add": _WEBHOOK,
     "POST teams/<slug:team>/save": {"name": "Tests", "grace_seconds": 10},
