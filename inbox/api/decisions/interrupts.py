@@ -115,7 +115,7 @@ class Sibling(Schema):
 
 
 class RulingOfPolicy(Schema):
-    """What the team's policy ruled when the interrupt was created."""
+    """The ruling of the team's policy when the interrupt was created."""
 
     version: int = source("version.number")
     effect: Annotated[Effect, example("ask")]

@@ -55,7 +55,7 @@ TEMPLATES: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
         ],
     ),
     "four-eyes": (
-        gettext_noop("Somebody else than the requester"),
+        gettext_noop("Not the requester"),
         [
             {
                 "id": "four-eyes",
@@ -66,7 +66,7 @@ TEMPLATES: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
         ],
     ),
     "production": (
-        gettext_noop("A person in the inbox for production"),
+        gettext_noop("A person for production"),
         [
             {
                 "id": "production",
