@@ -154,7 +154,7 @@ def test_an_exception_cannot_forge_a_line_or_steer_a_terminal():
     event, *traceback = configuration.pop("()")(**configuration).format(record).splitlines()
 
     assert "failed" in event
-    assert "Told: a" in "\n".join(traceback)
+    assert "ForgedError: a" in "\n".join(traceback)
     assert all(line.startswith("    ") for line in traceback)
     assert "\x1b" not in "\n".join(traceback)
 

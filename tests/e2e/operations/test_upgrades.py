@@ -49,6 +49,13 @@ RENAMED_COLUMNS = {
     "inbox_delivery.tries": "failed_attempts",
     "inbox_deliveryattempt.answer": "response",
 }
+#: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
+NEW_COLUMNS = {
+    "inbox_agent": {"environment": ""},
+    "inbox_decision": {"ruling_id": None},
+    "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},
+}
+NEW_TABLES = ("inbox_policydraft", "inbox_policyversion", "inbox_ruling")
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'
 WHERE id = (SELECT id FROM inbox_run ORDER BY id LIMIT 1)
@@ -121,7 +128,13 @@ def expected_rows(tables: dict[str, list[dict[str, Any]]]) -> dict[str, list[dic
     """Return the rows of a dump as the current version stores them."""
     rows = {
         RENAMED_TABLES.get(table, table): [
-            {RENAMED_COLUMNS.get(f"{table}.{name}", name): value for name, value in row.items()}
+            {
+                **{
+                    RENAMED_COLUMNS.get(f"{table}.{name}", name): value
+                    for name, value in row.items()
+                },
+                **NEW_COLUMNS.get(table, {}),
+            }
             for row in rows
         ]
         for table, rows in tables.items()
@@ -133,7 +146,7 @@ def expected_rows(tables: dict[str, list[dict[str, Any]]]) -> dict[str, list[dic
             rows["inbox_idempotencyrecord"].append(
                 {"id": run["id"], "created_id": run["id"], **record}
             )
-    return rows
+    return rows | {table: [] for table in NEW_TABLES}
 
 
 @pytest.fixture(scope="module")
