@@ -82,6 +82,11 @@ class Conversation:
             self._transcript.append(message.model_copy(deep=True))
         return added
 
+    @property
+    def has_repeated_ids(self) -> bool:
+        """True if two messages have the same id, as two results with one message id have."""
+        return len({message.id for message in self.messages}) < len(self.messages)
+
     def copy_messages(self) -> list[Message]:
         """Return copies of the messages."""
         # Much faster than `model_copy(deep=True)`.

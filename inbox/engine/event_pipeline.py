@@ -186,8 +186,10 @@ class EventPipeline:
         self._sequence.check(event)
         item = self._within_limits(encode_frame(event, from_agent=from_agent), is_bounded)
         call = self._note_tool_call(event)
-        if from_agent or not isinstance(event, agui.MessagesSnapshotEvent):
-            self._conversation.apply(event)  # the server's snapshot is of this conversation
+        is_own_snapshot = not from_agent and isinstance(event, agui.MessagesSnapshotEvent)
+        # The server's snapshot is of this conversation; clients keep one message of each id.
+        if not is_own_snapshot or self._conversation.has_repeated_ids:
+            self._conversation.apply(event)
         self._checked.frames.append(item)
         if call is not None:
             self._checked.proposed.append(call)

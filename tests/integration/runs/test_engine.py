@@ -85,6 +85,21 @@ def test_snapshots_come_before_an_interrupt_and_open_the_resumed_run(world, bob)
     assert [call["function"]["name"] for call in calls] == ["send_email"]
 
 
+def test_two_results_with_one_message_id_are_one_message_in_the_conversation(world, as_agent):
+    async def repeat_a_result(run_input, ctx):
+        for event in proposed("c"):
+            yield event
+        for content in ("first", "second"):
+            yield agui.ToolCallResultEvent(message_id="m", tool_call_id="c", content=content)
+        yield asking(run_input, agui.Interrupt(id="i", reason="input_required"))
+
+    run = start(world, "go", agent=as_agent(repeat_a_result))
+
+    messages = json.loads(Thread.objects.get().messages)
+    assert run.status == "interrupted"
+    assert [message["id"] for message in messages].count("m") == 1
+
+
 def test_a_run_that_is_rung_for_twice_runs_once(world):
     run = start(world, "rehearse:echo")
     before = steps.events(run.thread_id)
