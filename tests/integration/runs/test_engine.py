@@ -85,7 +85,7 @@ def test_snapshots_come_before_an_interrupt_and_open_the_resumed_run(world, bob)
     assert [call["function"]["name"] for call in calls] == ["send_email"]
 
 
-def test_two_results_with_one_message_id_are_one_message_in_the_conversation(world, as_agent):
+def test_two_results_with_one_message_id_are_one_message(world, as_agent):
     async def repeat_a_result(run_input, ctx):
         for event in proposed("c"):
             yield event
