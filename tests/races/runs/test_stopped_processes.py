@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from inbox import sweeper
-from inbox.actions.runs.run_lease import LEASE
+from inbox.actions.runs.claim import LEASE
 from tests.support.product_client import wait_for
 
 pytestmark = pytest.mark.services
