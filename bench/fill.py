@@ -8,7 +8,7 @@ through the actions, which would take hours.
 import argparse
 import json
 import os
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -94,19 +94,7 @@ def store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool) 
         for number in numbers
     ]
     runs = [
-        Run(
-            team_id=thread.team_id,
-            agent_id=thread.agent_id,
-            thread=thread,
-            external_id=f"run-of-{thread.external_id}",
-            status="interrupted",
-            input='{"messages": []}',
-            first_seq=1,
-            started_by="bench",
-            queued_at=now,
-            started_at=now,
-            finished_at=now,
-        )
+        _run(thread, now, status="interrupted", external_id=f"run-of-{thread.external_id}")
         for thread in threads
     ]
     calls = [
@@ -140,22 +128,7 @@ def _store_finished(agent: Any, now: Any, numbers: range) -> None:
         )
         for number in numbers
     ]
-    runs = [
-        Run(
-            team_id=agent.team_id,
-            agent=agent,
-            thread=thread,
-            external_id=str(uuid4()),
-            status="succeeded",
-            input='{"messages": []}',
-            first_seq=1,
-            started_by="bench",
-            queued_at=now,
-            started_at=now,
-            finished_at=now,
-        )
-        for thread in threads
-    ]
+    runs = [_run(thread, now, status="succeeded", external_id=str(uuid4())) for thread in threads]
     Thread.objects.bulk_create(threads)
     Run.objects.bulk_create(runs)
     Event.objects.bulk_create(
@@ -173,6 +146,22 @@ def _store_finished(agent: Any, now: Any, numbers: range) -> None:
             for seq, kind in enumerate(_FINISHED_EVENTS, 1)
         ],
         batch_size=2_000,
+    )
+
+
+def _run(thread: Thread, now: datetime, *, status: str, external_id: str) -> Run:
+    return Run(
+        team_id=thread.team_id,
+        agent_id=thread.agent_id,
+        thread=thread,
+        external_id=external_id,
+        status=status,
+        input='{"messages": []}',
+        first_seq=1,
+        started_by="bench",
+        queued_at=now,
+        started_at=now,
+        finished_at=now,
     )
 
 
