@@ -16,7 +16,7 @@ from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import move_rows
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import insert_if_absent
-from inbox.queries.policies.policies import answer_of_policy
+from inbox.queries.policies.policies import is_answered_by_policy
 from inbox.rules import errors
 from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
@@ -103,7 +103,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         for row in rows
     )
     # People need not be told of what the policy answers in this transaction.
-    for_people = [row for row in rows if answer_of_policy(row) is None]
+    for_people = [row for row in rows if not is_answered_by_policy(row)]
     outbox.interrupts_opened(thread=thread, interrupts=for_people, now=now)
 
 

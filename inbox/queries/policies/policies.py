@@ -115,11 +115,14 @@ def ruling_on(row: Interrupt, args: Any) -> Ruling:
     return evaluate([policy], facts, row.created_at)
 
 
+def is_answered_by_policy(row: Interrupt) -> bool:
+    """Return whether the policy answers the interrupt, so that nobody is asked."""
+    return row.ruling is not None and row.ruling.effect in ANSWERED
+
+
 def answer_of_policy(row: Interrupt) -> ResumeEntry | None:
     """Return the answer of the policy to an open interrupt; None if people decide."""
-    if row.ruling is None or row.ruling.effect not in ANSWERED:
-        return None
-    ruling = stored_ruling(row)
+    ruling = stored_ruling(row) if is_answered_by_policy(row) else None
     return answer_of(interrupt_state(row, None), ruling) if ruling else None
 
 

@@ -25,7 +25,7 @@ from inbox.queries.policies.policies import (
 )
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.policies.policy import Effect, Mode, Rule
+from inbox.rules.policies.policy import Effect, Mode, Policy, Rule
 from inbox.rules.policies.sentences import rule_sentence
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
@@ -131,7 +131,8 @@ def add_template(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     team_id = team_for(actor, team).pk
     state = policy_state(actor, team_id)
     base = state.draft or state.version
-    document = json.loads(base.body) if base else {"rules": []}
+    policy = parse_stored_policy(base.body) if base else None
+    document = (policy or Policy()).to_json()
     ids = {rule["id"] for rule in document["rules"]}
     document["rules"] += [rule for rule in TEMPLATES[name][1] if rule["id"] not in ids]
     try:

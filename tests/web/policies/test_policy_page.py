@@ -44,6 +44,15 @@ def test_a_template_becomes_the_draft_and_is_published(admin):
     assert "Begin" in page(admin)
 
 
+def test_a_template_is_added_to_a_draft_that_cannot_be_read(admin):
+    admin.post(f"{PATH}template", {"template": "small-amounts"})
+    PolicyDraft.objects.update(body="{")
+
+    assert "In force" in page(admin)
+    admin.post(f"{PATH}template", {"template": "read-only"})
+    assert "Tools that only read" in PolicyDraft.objects.get().body
+
+
 def test_a_draft_that_changed_after_the_page_was_loaded_is_not_published(admin):
     admin.post(f"{PATH}template", {"template": "small-amounts"})
     digest = PolicyDraft.objects.get().digest
