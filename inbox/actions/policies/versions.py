@@ -16,7 +16,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.document import parse_policy
-from inbox.rules.policies.policy import canonical_body
+from inbox.rules.policies.policy import Policy, canonical_body
 from inbox.rules.policies.supported import check_supported
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -85,8 +85,8 @@ def publish_draft(
     Raises:
         NotFound: there is no draft.
         Forbidden.
-        InvalidValue: the comment is too long, the draft is the version in force, or it requires
-            what is not enforced yet.
+        InvalidValue: the comment is too long, the draft is the version in force or cannot be read,
+            or it requires what is not enforced yet.
         SecondAdministratorRequired: the team wants another administrator than the author.
         PolicyChanged: the draft is not the one with `seen_digest`, unless that is "".
     """
@@ -114,11 +114,20 @@ def publish_draft(
                 author=draft.author_label,
             )
         )
-    # The rules for documents may have changed since the draft was stored.
-    check_supported(parse_policy(strict_json.loads(draft.body)))
+    check_supported(_readable(draft))
     version = _publish(team, draft, actor, comment)
     draft.delete()
     return version
+
+
+def _readable(draft: PolicyDraft) -> Policy:
+    """Parse the draft again: the rules for documents may have changed since it was stored."""
+    try:
+        return parse_policy(strict_json.loads(draft.body))
+    except (ValueError, RecursionError) as error:
+        raise errors.InvalidValue(
+            TranslatableMessage("The draft cannot be read. Save it again, or discard it.")
+        ) from error
 
 
 def _publish(team: Team, draft: PolicyDraft, actor: Actor, comment: str) -> PolicyVersion:

@@ -175,7 +175,7 @@ class Policies(ApiView):
 
 
 def _represent_draft(draft: "PolicyDraft") -> dict[str, Any]:
-    return Draft.represent(draft, policy=json.loads(draft.body), author=draft.author_label)
+    return Draft.represent(draft, policy=_document(draft.body), author=draft.author_label)
 
 
 def _represent_version(version: "PolicyVersion") -> dict[str, Any]:
@@ -191,5 +191,5 @@ def _document(body: str) -> Any:
     """Return the document, or an empty one if the row cannot be read."""
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}

@@ -233,7 +233,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 def _pretty(body: str) -> str:
     try:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
 
 

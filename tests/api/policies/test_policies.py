@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.models import AuditEntry
+from inbox.models import AuditEntry, PolicyDraft
 from tests.support.policies.published import administrator, rule, tool_is, up_to
 from tests.support.policies.published import publish as publish_policy
 from tests.support.steps import open_interrupts, start
@@ -91,6 +91,17 @@ def test_a_requirement_that_is_not_enforced_is_not_published(admin):
     response = publish(admin)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_VALUE")
     assert "two" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("body", ["{", "[" * 100_000])
+def test_a_draft_that_cannot_be_read_is_not_published(admin, body):
+    save(admin)
+    PolicyDraft.objects.update(body=body)
+
+    response = publish(admin)
+    assert (response.status_code, response.json()["code"]) == (422, "INVALID_VALUE")
+    assert "cannot be read" in response.json()["detail"]
+    assert admin.get(PATH).json()["draft"]["policy"] == {}
 
 
 def test_reviewers_read_the_policy_and_do_not_change_it(client, world):
