@@ -1,18 +1,32 @@
 """Reading a policy's JSON document; all problems are reported at once."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
-from enum import StrEnum
 from itertools import pairwise
-from math import isfinite
 from typing import Any, Final, TypeVar
-from zoneinfo import ZoneInfo
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidValue
-from inbox.rules.people.access import Role
+from inbox.rules.policies.document_values import (
+    ABSENT,
+    OPERANDS,
+    TEXT_FACTS,
+    Invalid,
+    choice_of,
+    integer_from,
+    not_one_of,
+    read_boolean,
+    read_date,
+    read_duration,
+    read_group,
+    read_interval,
+    read_name,
+    read_path,
+    read_role,
+    read_rule_id,
+    read_target,
+    read_zone,
+)
 from inbox.rules.policies.policy import (
     MAX_BYTES,
     MAX_CONDITIONS,
@@ -31,34 +45,18 @@ from inbox.rules.policies.policy import (
     Rule,
     Slot,
     Via,
-    pointer_tokens,
 )
-from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import check_schema
 from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.unicode_spoofing import find_spoofing
 
+T = TypeVar("T")
+
 MAX_NODES = 20_000
 MAX_DEPTH = 32
 MAX_PROBLEMS = 50
-MAX_VALUES = 100  #: of `is_one_of` and `domain_is`
-MAX_TEXT = 1_000
-MAX_GLOB, MAX_STARS = 200, 8
-MAX_PATH, MAX_TOKENS = 500, 16
 MAX_SLOTS, MAX_STEPS = 10, 10
 MAX_CALENDARS, MAX_INTERVALS, MAX_CLOSED = 10, 4, 400
-LONGEST_TIME = timedelta(days=365)
-
-_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_DOMAIN: Final = re.compile(
-    r"(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}"
-)
-_DURATION: Final = re.compile(
-    r"P(?:(\d{1,4})D)?(?:T(?=\d)(?:(\d{1,5})H)?(?:(\d{1,6})M)?)?", re.ASCII
-)
-_CLOCK: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|24:00", re.ASCII)
-_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
 
 _NUMBERS: Final = frozenset({Op.LT, Op.LTE, Op.GT, Op.GTE, Op.BETWEEN})
 _TEXTS: Final = frozenset(
@@ -67,17 +65,6 @@ _TEXTS: Final = frozenset(
         *(Op.DOMAIN_IS, Op.LONGEST),
     }
 )
-#: The facts outside of `/args` that are texts.
-TEXT_FACTS: Final = frozenset(
-    {
-        *("/agent", "/tool", "/reason", "/environment", "/team"),
-        *("/requester/kind", "/requester/id", "/requester/role"),
-    }
-)
-_SLOT_ROLES: Final = (Role.REVIEWER, Role.ADMIN)
-
-T = TypeVar("T")
-E = TypeVar("E", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -102,14 +89,6 @@ class PolicyError(InvalidValue):
                 for problem in problems
             ],
         )
-
-
-class _Invalid(Exception):
-    """A value cannot be used."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
 
 
 def parse_policy(body: object, *, installation: bool = False) -> Policy:
@@ -204,10 +183,10 @@ class _Reader:
 
     def _rule(self, value: Any, at: str) -> Rule | None:
         readers: dict[str, Read] = {
-            "id": self._value(_rule_id),
-            "name": self._value(_name),
+            "id": self._value(read_rule_id),
+            "name": self._value(read_name),
             "effect": self._value(self._effect),
-            "mode": self._value(_choice(Mode)),
+            "mode": self._value(choice_of(Mode)),
             "when": self._conditions,
             "unless": self._conditions,
             "require": self._requirement,
@@ -234,11 +213,11 @@ class _Reader:
     def _effect(self, value: Any) -> Effect:
         of_rules = (Effect.ALLOW, Effect.ASK, Effect.DENY)
         if value not in of_rules:
-            raise _not_one_of(of_rules)
+            raise not_one_of(of_rules)
         effect = Effect(value)
         if self._installation and effect is Effect.ALLOW:
             text = TranslatableMessage("A policy of the installation can only ask and deny.")
-            raise _Invalid("installation_allows", text)
+            raise Invalid("installation_allows", text)
         return effect
 
     def _conditions(self, value: Any, at: str) -> tuple[Condition, ...]:
@@ -247,17 +226,17 @@ class _Reader:
 
     def _condition(self, value: Any, at: str) -> Condition | None:
         readers: dict[str, Read] = {
-            "path": self._value(_path),
-            "op": self._value(_choice(Op)),
+            "path": self._value(read_path),
+            "op": self._value(choice_of(Op)),
             "value": lambda raw, _at: raw,
-            "each": self._value(_choice(Each)),
-            "not": self._value(_boolean),
+            "each": self._value(choice_of(Each)),
+            "not": self._value(read_boolean),
         }
         before = len(self.problems)
         members = self._members(value, at, readers, ["path", "op"])
         if len(self.problems) > before:
             return None
-        raw = self._operand(members["op"], members.get("value", _ABSENT), f"{at}/value")
+        raw = self._operand(members["op"], members.get("value", ABSENT), f"{at}/value")
         each = members.get("each")
         if not _fits_path(members["path"], members["op"], each):
             text = TranslatableMessage(
@@ -267,24 +246,26 @@ class _Reader:
         return Condition(members["path"], members["op"], raw, each, members.get("not", False))
 
     def _operand(self, op: Op, raw: Any, at: str) -> Any:
-        if raw is _ABSENT and op is not Op.PRESENT:
+        if raw is ABSENT and op is not Op.PRESENT:
             self._add(at, "missing", TranslatableMessage("This is missing."))
             return None
-        read = self._calendar_name if op is Op.IN_HOURS else _OPERANDS[op]
+        read = self._calendar_name if op is Op.IN_HOURS else OPERANDS[op]
         return self._value(read)(raw, at)
 
     def _requirement(self, value: Any, at: str) -> Requirement:
         readers: dict[str, Read] = {
             "slots": lambda raw, place: tuple(self._items(raw, place, self._slot, MAX_SLOTS)),
-            "self_approval": self._value(_boolean),
-            "fresh_sign_in_minutes": self._value(_integer(1, 1440)),
-            "keys": self._value(_boolean),
+            "self_approval": self._value(read_boolean),
+            "fresh_sign_in_minutes": self._value(integer_from(1, 1440)),
+            "keys": self._value(read_boolean),
             "via": self._ways,
-            "grantable": self._value(_boolean),
-            "expires_after": self._value(_duration),
-            "on_expiry": self._value(_choice(OnExpiry)),
+            "grantable": self._value(read_boolean),
+            "expires_after": self._value(read_duration),
+            "on_expiry": self._value(choice_of(OnExpiry)),
             "hours": self._value(self._calendar_name),
-            "remind": lambda raw, place: self._items(raw, place, self._value(_duration), MAX_STEPS),
+            "remind": lambda raw, place: self._items(
+                raw, place, self._value(read_duration), MAX_STEPS
+            ),
             "escalate": lambda raw, place: self._items(raw, place, self._escalation, MAX_STEPS),
         }
         before = len(self.problems)
@@ -311,7 +292,7 @@ class _Reader:
 
     def _slot(self, value: Any, at: str) -> Slot | None:
         members = self._members(
-            value, at, {"group": self._value(_group), "role": self._value(_role)}
+            value, at, {"group": self._value(read_group), "role": self._value(read_role)}
         )
         if isinstance(value, dict) and len(value) != 1:
             text = TranslatableMessage("A slot has either a group or a role.")
@@ -319,13 +300,16 @@ class _Reader:
         return next((Slot(kind, name) for kind, name in members.items()), None)
 
     def _ways(self, value: Any, at: str) -> tuple[Via, ...]:
-        ways = self._items(value, at, self._value(_choice(Via)), len(Via))
+        ways = self._items(value, at, self._value(choice_of(Via)), len(Via))
         if not ways:
             self._add(at, "empty", TranslatableMessage("This list is empty."))
         return tuple(sorted({way for way in ways if way}))
 
     def _escalation(self, value: Any, at: str) -> Escalation | None:
-        readers: dict[str, Read] = {"after": self._value(_duration), "to": self._value(_target)}
+        readers: dict[str, Read] = {
+            "after": self._value(read_duration),
+            "to": self._value(read_target),
+        }
         members = self._members(value, at, readers, ["after", "to"])
         return Escalation(**members) if len(members) == 2 and all(members.values()) else None
 
@@ -338,15 +322,17 @@ class _Reader:
             return {}
         calendars = {}
         for name, item in value.items():
-            self._value(_rule_id)(name, f"{at}/{_escaped(name)}")
+            self._value(read_rule_id)(name, f"{at}/{_escaped(name)}")
             calendars[name] = self._calendar(item, f"{at}/{_escaped(name)}")
         return calendars
 
     def _calendar(self, value: Any, at: str) -> Calendar:
         readers: dict[str, Read] = {
-            "zone": self._value(_zone),
+            "zone": self._value(read_zone),
             "week": self._week,
-            "closed": lambda raw, place: self._items(raw, place, self._value(_date), MAX_CLOSED),
+            "closed": lambda raw, place: self._items(
+                raw, place, self._value(read_date), MAX_CLOSED
+            ),
         }
         members = self._members(value, at, readers, ["zone", "week"])
         week = members.get("week", ((),) * 7)
@@ -360,7 +346,7 @@ class _Reader:
         return tuple(days.get(day, ()) for day in WEEKDAYS)
 
     def _day(self, value: Any, at: str) -> tuple[tuple[int, int], ...]:
-        intervals = self._items(value, at, self._value(_interval), MAX_INTERVALS)
+        intervals = self._items(value, at, self._value(read_interval), MAX_INTERVALS)
         ordered = sorted(interval for interval in intervals if interval)
         if any(later[0] < sooner[1] for sooner, later in pairwise(ordered)):
             self._add(at, "overlap", TranslatableMessage("Intervals overlap."))
@@ -368,7 +354,7 @@ class _Reader:
 
     def _calendar_name(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self._calendar_names:
-            raise _Invalid("unknown_calendar", TranslatableMessage("No calendar has this name."))
+            raise Invalid("unknown_calendar", TranslatableMessage("No calendar has this name."))
         return value
 
     # Collecting
@@ -384,7 +370,7 @@ class _Reader:
         def collect(value: Any, at: str) -> T | None:
             try:
                 return read(value)
-            except _Invalid as error:
+            except Invalid as error:
                 self._add(at, error.code, error.message)
                 return None
 
@@ -419,9 +405,6 @@ class _Reader:
         }
 
 
-_ABSENT: Final = object()
-
-
 def _fits_path(path: str | None, op: Op, each: Each | None) -> bool:
     """Return False if the condition could never be YES or NO."""
     if path == "/local_time":
@@ -439,219 +422,3 @@ def _fits_path(path: str | None, op: Op, each: Each | None) -> bool:
 
 def _escaped(name: str) -> str:
     return pointer((name,))[1:]
-
-
-def _not_one_of(values: Any) -> _Invalid:
-    names = ", ".join(value.value for value in values)
-    return _Invalid("choice", TranslatableMessage("This must be one of: {names}.", names=names))
-
-
-def _choice(choices: type[E]) -> Callable[[Any], E]:
-    def read(value: Any) -> E:
-        if not isinstance(value, str) or value not in [choice.value for choice in choices]:
-            raise _not_one_of(choices)
-        return choices(value)
-
-    return read
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise _Invalid("type", TranslatableMessage("This must be true or false."))
-    return value
-
-
-def _integer(least: int, most: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if type(value) is not int or not least <= value <= most:
-            text = TranslatableMessage(
-                "This must be a whole number from {least} to {most}.", least=least, most=most
-            )
-            raise _Invalid("range", text)
-        return value
-
-    return read
-
-
-def _number(value: Any) -> int | float:
-    if type(value) not in (int, float) or not isfinite(value):
-        raise _Invalid("type", TranslatableMessage("This must be a number."))
-    number: int | float = value
-    return number
-
-
-def _text(most: int = MAX_TEXT) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or not 0 < len(value) <= most:
-            text = TranslatableMessage("This must be a text of 1 to {most} characters.", most=most)
-            raise _Invalid("text", text)
-        return value
-
-    return read
-
-
-def _rule_id(value: Any) -> str:
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        text = TranslatableMessage(
-            "This must have 1 to 64 characters: a to z, digits, - and _, not - or _ first."
-        )
-        raise _Invalid("id", text)
-    return value
-
-
-def _name(value: Any) -> str:
-    text = _text(100)(value)
-    if text != text.strip() or not text.isprintable():
-        raise _Invalid("text", TranslatableMessage("This must be one line without outer spaces."))
-    return text
-
-
-def _group(value: Any) -> str:
-    return _text(64)(value)
-
-
-def _role(value: Any) -> str:
-    if value not in _SLOT_ROLES:
-        raise _not_one_of(_SLOT_ROLES)
-    return str(value)
-
-
-def _target(value: Any) -> Slot:
-    kind, _, name = value.partition(":") if isinstance(value, str) else ("", "", "")
-    if kind == "group":
-        return Slot("group", _group(name))
-    if kind == "role":
-        return Slot("role", _role(name))
-    raise _Invalid("target", TranslatableMessage("Write group:name or role:name."))
-
-
-def _path(value: Any) -> str:
-    text = _text(MAX_PATH)(value)
-    tokens = pointer_tokens(text)
-    if not _POINTER.fullmatch(text) or len(tokens) > MAX_TOKENS:
-        raise _Invalid("path", TranslatableMessage("This is not a JSON pointer into the facts."))
-    is_fact = text in TEXT_FACTS or text in ("/local_time", "/requester/groups")
-    if not is_fact and tokens[0] != "args":
-        raise _Invalid("unknown_fact", TranslatableMessage("No fact has this path."))
-    return text
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, str):
-        if len(value) > MAX_TEXT:
-            return _text()(value)
-        return value
-    if isinstance(value, bool):
-        return value
-    try:
-        return _number(value)
-    except _Invalid:
-        text = TranslatableMessage("This must be a text, a number, or true or false.")
-        raise _Invalid("type", text) from None
-
-
-def _list_of(read: Callable[[Any], T]) -> Callable[[Any], tuple[T, ...]]:
-    def read_list(value: Any) -> tuple[T, ...]:
-        if not isinstance(value, list) or not 0 < len(value) <= MAX_VALUES:
-            text = TranslatableMessage("This must be a list of 1 to {most}.", most=MAX_VALUES)
-            raise _Invalid("list", text)
-        return tuple(read(item) for item in value)
-
-    return read_list
-
-
-def _between(value: Any) -> tuple[int | float, ...]:
-    bounds = _list_of(_number)(value)
-    if len(bounds) != 2 or bounds[0] > bounds[1]:
-        text = TranslatableMessage("This must be the smallest and the largest number.")
-        raise _Invalid("range", text)
-    return bounds
-
-
-def _glob(value: Any) -> str:
-    text = _text(MAX_GLOB)(value)
-    if text.count("*") > MAX_STARS:
-        raise _Invalid("glob", TranslatableMessage("This has more than {most} *.", most=MAX_STARS))
-    return text
-
-
-def _domain(value: Any) -> str:
-    if not isinstance(value, str) or not _DOMAIN.fullmatch(value.lower()):
-        raise _Invalid("domain", TranslatableMessage("This must be a domain, as in example.org."))
-    return value.lower()
-
-
-def _domains(value: Any) -> tuple[str, ...]:
-    return (_domain(value),) if isinstance(value, str) else _list_of(_domain)(value)
-
-
-def _present(value: Any) -> bool:
-    if value is not _ABSENT and value is not True:
-        raise _Invalid("type", TranslatableMessage("This must be true or left out."))
-    return True
-
-
-def _schema(value: Any) -> str:
-    if not isinstance(value, dict):
-        raise _Invalid("type", TranslatableMessage("This must be a JSON Schema."))
-    try:
-        check_schema(value)
-    except SchemaRejected as error:
-        text = TranslatableMessage("This JSON Schema cannot be used: {reason}", reason=str(error))
-        raise _Invalid("schema", text) from error
-    return canonical_json(value)
-
-
-def _duration(value: Any) -> timedelta:
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    days, hours, minutes = (int(part or 0) for part in match.groups()) if match else (0, 0, 0)
-    duration = timedelta(days=days, hours=hours, minutes=minutes)
-    if not timedelta() < duration <= LONGEST_TIME:
-        text = TranslatableMessage("This must be a time such as PT30M, PT4H or P1D, at most P365D.")
-        raise _Invalid("duration", text)
-    return duration
-
-
-def _zone(value: Any) -> str:
-    try:
-        return ZoneInfo(_text(64)(value)).key
-    except (ValueError, OSError, KeyError) as error:  # ZoneInfoNotFoundError is a KeyError
-        text = TranslatableMessage("This must be a time zone, as in Europe/Berlin.")
-        raise _Invalid("zone", text) from error
-
-
-def _date(value: Any) -> date:
-    try:
-        day = date.fromisoformat(value)
-    except (TypeError, ValueError):
-        day = None
-    if day is None or day.isoformat() != value:
-        raise _Invalid("date", TranslatableMessage("This must be a date, as in 2026-12-25."))
-    return day
-
-
-def _interval(value: Any) -> tuple[int, int]:
-    times = [_minutes(item) for item in value] if isinstance(value, list) else []
-    if len(times) != 2 or None in times or times[0] >= times[1]:  # type: ignore[operator]
-        text = TranslatableMessage("This must be two times of a day, as in 09:00 and 17:30.")
-        raise _Invalid("interval", text)
-    return times[0] or 0, times[1] or 0
-
-
-def _minutes(value: Any) -> int | None:
-    match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
-    return int(value[:2]) * 60 + int(value[3:]) if match else None
-
-
-_OPERANDS: Final[dict[Op, Callable[[Any], Any]]] = {
-    **dict.fromkeys((Op.LT, Op.LTE, Op.GT, Op.GTE), _number),
-    Op.BETWEEN: _between,
-    Op.IS: _scalar,
-    Op.IS_ONE_OF: _list_of(_scalar),
-    **dict.fromkeys((Op.STARTS_WITH, Op.ENDS_WITH, Op.CONTAINS), _text()),
-    Op.MATCHES: _glob,
-    Op.DOMAIN_IS: _domains,
-    Op.LONGEST: _integer(0, 1_000_000),
-    Op.PRESENT: _present,
-    Op.SCHEMA: _schema,
-}
