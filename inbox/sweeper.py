@@ -12,6 +12,7 @@ from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.accounts import delete_stale_rows
+from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
@@ -67,9 +68,10 @@ _purges = Timer(PURGE_SECONDS)
 
 
 def handle_due_times() -> None:
-    """Handle expiry notices, expiry and grace periods, whose times are shown to people."""
+    """Handle notices, expiry, steps of policies and grace periods, whose times people see."""
     _pacer.start()
     send_expiry_notices()
+    handle_due_steps()
     expire_overdue()
     queue_due_resumes()
 
@@ -79,6 +81,13 @@ def send_expiry_notices() -> None:
     for thread_id in overdue.threads_with_unannounced_expiry():
         with _logged(thread=str(thread_id)):
             warn_of_expiry(thread_id=thread_id)
+
+
+def handle_due_steps() -> None:
+    """Remind of open interrupts, and escalate them, as policies say."""
+    for thread_id in overdue.threads_with_due_steps():
+        with _logged(thread=str(thread_id)):
+            do_due_steps(thread_id=thread_id)
 
 
 def expire_overdue() -> None:

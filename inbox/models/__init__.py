@@ -18,6 +18,7 @@ from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.people.invitations import Invitation
 from inbox.models.people.teams import Membership, Team, User
+from inbox.models.policies.due_steps import DueStep
 from inbox.models.policies.policies import PolicyDraft, PolicyVersion, Ruling
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import (
@@ -46,6 +47,7 @@ __all__ = [
     "DeliveredOutcome",
     "Delivery",
     "DeliveryAttempt",
+    "DueStep",
     "Endpoint",
     "Event",
     "IdempotencyRecord",

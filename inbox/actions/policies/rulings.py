@@ -9,6 +9,7 @@ from typing import Any
 from agents.agui.interrupts import parse_expiry
 from agents.sdk.expiry import format_expires_at
 from inbox.actions.audit import audit_trail
+from inbox.actions.policies.due_steps import store_steps
 from inbox.models import Interrupt, Ruling, Run, Thread
 from inbox.models.statements import insert
 from inbox.queries.policies.policies import facts_of, published_version, run_facts
@@ -54,10 +55,11 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
 
 
 def store_rulings(rows: Sequence[Interrupt]) -> None:
-    """Store the rulings on interrupts that were stored before."""
+    """Store the rulings on interrupts that were stored before, and their steps."""
     rulings = [row.ruling for row in rows if row.ruling is not None]
     if rulings:
         insert(rulings)
+        store_steps(rulings)
 
 
 def audit_detail(ruling: Ruling) -> dict[str, Any]:

@@ -63,6 +63,19 @@ def interrupts_closed(
         _report_interrupts(kind, thread, rows, now)
 
 
+def interrupt_reminded(*, thread: Thread, interrupt: Interrupt, now: datetime) -> None:
+    """Store messages that people are reminded of an interrupt; the caller holds the lock."""
+    _report_interrupts(EventType.INTERRUPT_REMINDED, thread, [(interrupt, {})], now)
+
+
+def interrupt_escalated(
+    *, thread: Thread, interrupt: Interrupt, to: Sequence[str], now: datetime
+) -> None:
+    """Store messages that groups or roles may decide from now on; the caller holds the lock."""
+    rows = [(interrupt, {"to": list(to)})]
+    _report_interrupts(EventType.INTERRUPT_ESCALATED, thread, rows, now)
+
+
 @transaction.atomic(durable=True)
 def warn_of_expiry(*, thread_id: UUID) -> int:
     """

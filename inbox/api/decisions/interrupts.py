@@ -19,7 +19,7 @@ from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decisi
 from inbox.api.runs.runs import ThreadName
 from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
-from inbox.queries.policies.policies import reasons_of, stored_ruling
+from inbox.queries.policies.policies import next_steps, reasons_of, stored_ruling
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
     MAX_NAME_CHARACTERS,
@@ -30,6 +30,7 @@ from inbox.rules.decisions.list_filters import (
 )
 from inbox.rules.people.access import Permission
 from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.requirement import StepKind
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
@@ -114,6 +115,15 @@ class Sibling(Schema):
     status: InterruptStatus
 
 
+class PolicyStep(Schema):
+    """A reminder or escalation that is still to come."""
+
+    kind: StepKind
+    due_at: datetime
+    to: Annotated[list[str], example(["group:leads"])]
+    """The groups and roles that may decide from then on, too; empty for reminders."""
+
+
 class RulingOfPolicy(Schema):
     """The ruling of the team's policy when the interrupt was created."""
 
@@ -126,6 +136,8 @@ class RulingOfPolicy(Schema):
         example(["Large refunds (version 7) asked: amount 860.5 > 50. Needs 1 of the reviewers."]),
     ]
     """The reasons as sentences; secrets are masked."""
+    steps: Annotated[list[PolicyStep], example([])]
+    """Reminders and escalations that are still to come, in the order of their times."""
 
 
 class InterruptWithSiblings(Interrupt):
@@ -186,7 +198,14 @@ def _represent_ruling(row: "models.Interrupt") -> dict[str, Any] | None:
     ruling = stored_ruling(row)
     if ruling is None:
         return None
-    return RulingOfPolicy.represent(row.ruling, rules=list(ruling.rules), reasons=reasons_of(row))
+    return RulingOfPolicy.represent(
+        row.ruling,
+        rules=list(ruling.rules),
+        reasons=reasons_of(row),
+        steps=[
+            PolicyStep.represent(step, to=list(step.to)) for step in next_steps(row, clock.now())
+        ],
+    )
 
 
 def _filter(request: Request) -> InterruptFilter:

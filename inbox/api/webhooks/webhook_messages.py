@@ -75,6 +75,11 @@ class OpenInterruptData(InterruptData):
     """True if its decision was withdrawn."""
 
 
+class EscalatedData(InterruptData):
+    to: list[Annotated[str, example("group:leads")]]
+    """The groups and roles that may decide from now on, too."""
+
+
 class ClosedInterruptData(InterruptData):
     decision: WebhookDecision
 
@@ -95,10 +100,16 @@ class OpenedMessage(Schema):
     data: OpenInterruptData
 
 
-class ExpiringMessage(Schema):
-    type: Literal[EventType.INTERRUPT_EXPIRING]
+class NoticeMessage(Schema):
+    type: Literal[EventType.INTERRUPT_EXPIRING, EventType.INTERRUPT_REMINDED]
     timestamp: datetime
     data: InterruptData
+
+
+class EscalatedMessage(Schema):
+    type: Literal[EventType.INTERRUPT_ESCALATED]
+    timestamp: datetime
+    data: EscalatedData
 
 
 class ClosedMessage(Schema):
@@ -118,7 +129,9 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "run.finished": (RunMessage, "A run has ended"),
     "interrupt.opened": (OpenedMessage, "An interrupt waits for a decision"),
     "interrupt.decided": (ClosedMessage, "An interrupt was decided or cancelled"),
-    "interrupt.expiring": (ExpiringMessage, "An open interrupt expires soon"),
+    "interrupt.reminded": (NoticeMessage, "A policy reminds people of an open interrupt"),
+    "interrupt.escalated": (EscalatedMessage, "More people may decide an open interrupt"),
+    "interrupt.expiring": (NoticeMessage, "An open interrupt expires soon"),
     "interrupt.expired": (ClosedMessage, "An interrupt has expired"),
     "webhook.test": (TestMessage, "Somebody tests the endpoint"),
 }

@@ -29,8 +29,10 @@ from inbox.rules.policies.document import PolicyError, parse_policy
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
 from inbox.rules.policies.facts import Facts, Requester, facts_from_json
 from inbox.rules.policies.policy import Policy
+from inbox.rules.policies.requirement import Step
 from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import MASK
 
@@ -104,6 +106,13 @@ def reasons_of(row: Interrupt, translate: Callable[[str], str] = str) -> list[st
     places = secrets_of_answers(row.body).places(json.loads(row.args) if row.args else {})
     hidden = {("args", *map(str, place)) for place in places}
     return explanation(ruling, translate, lambda path, value: MASK if path in hidden else value)
+
+
+def next_steps(row: Interrupt, now: datetime) -> list[Step]:
+    """Return the reminders and escalations of an open interrupt that are still to come."""
+    ruling = stored_ruling(row) if row.status == InterruptStatus.OPEN else None
+    steps = ruling.requirement.steps if ruling and ruling.requirement else ()
+    return sorted((step for step in steps if step.due_at > now), key=lambda step: step.due_at)
 
 
 def ruling_on(row: Interrupt, args: Any) -> Ruling:

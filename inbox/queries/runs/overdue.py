@@ -10,6 +10,7 @@ from inbox.models import (
     AuditCheckpoint,
     AuditEntry,
     Delivery,
+    DueStep,
     Interrupt,
     Run,
     Team,
@@ -55,6 +56,13 @@ def threads_with_late_interrupts() -> list[UUID]:
         .values_list("thread_id", flat=True)
         .distinct()[:_MAX_ROWS]
     )
+
+
+def threads_with_due_steps() -> list[UUID]:
+    """Return threads with reminders or escalations that are due."""
+    due = DueStep.objects.filter(done_at=None, due_at__lte=database_now())
+    threads = due.values_list("ruling__interrupt__thread_id", flat=True)
+    return list(threads.distinct()[:_MAX_ROWS])
 
 
 def threads_with_unannounced_expiry() -> list[UUID]:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import reduce
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from inbox.rules.people.access import Role
 from inbox.rules.policies.business_hours import add_business_time
@@ -16,6 +17,20 @@ REVIEWER: Final = Slot("role", Role.REVIEWER.value)
 
 #: A requirement with the calendars of its policy.
 Source = tuple[Requirement, Mapping[str, Calendar]]
+
+
+class StepKind(StrEnum):
+    REMIND = "remind"
+    ESCALATE = "escalate"
+
+
+class Step(NamedTuple):
+    """A reminder or an escalation; `number` counts the steps of a kind from 1."""
+
+    kind: StepKind
+    number: int
+    due_at: datetime
+    to: tuple[str, ...] = ()  #: the groups and roles of an escalation, e.g. "group:leads"
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,23 @@ class MergedRequirement:
     def escalate_at(self) -> tuple[datetime, ...]:
         """The instants at which more people may fill slots."""
         return tuple(sorted({at for slot in self.slots for at, _ in slot.escalations}))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The reminders and the escalations, each kind in the order of their times."""
+        reminders = [
+            Step(StepKind.REMIND, number, at) for number, at in enumerate(self.remind_at, 1)
+        ]
+        escalations = [
+            Step(StepKind.ESCALATE, number, at, self._added_at(at))
+            for number, at in enumerate(self.escalate_at, 1)
+        ]
+        return (*reminders, *escalations)
+
+    def _added_at(self, instant: datetime) -> tuple[str, ...]:
+        """Return the groups and roles that may decide from an instant on, too."""
+        keys = {to.key for slot in self.slots for at, to in slot.escalations if at == instant}
+        return tuple(sorted(keys))
 
     def slots_at(self, at: datetime) -> list[frozenset[Slot]]:
         """Return for each slot the groups and roles that may fill it at an instant."""

@@ -34,7 +34,5 @@ def _unsupported(requirement: Requirement) -> str | None:
         "slots": any(slot != REVIEWER for slot in requirement.slots) or len(requirement.slots) > 1,
         "fresh_sign_in_minutes": requirement.fresh_sign_in_minutes is not None,
         "via": bool(requirement.via) and not _WAYS.issuperset(requirement.via or ()),
-        "remind": bool(requirement.remind),
-        "escalate": bool(requirement.escalate),
     }
     return next((name for name, is_used in members.items() if is_used), None)

@@ -17,6 +17,8 @@ class EventType(StrEnum):
     RUN_FINISHED = "run.finished"  #: the run succeeded, failed or was cancelled
     INTERRUPT_OPENED = "interrupt.opened"  #: created, or open again
     INTERRUPT_DECIDED = "interrupt.decided"  #: resolved or cancelled
+    INTERRUPT_REMINDED = "interrupt.reminded"  #: a policy reminds people of it
+    INTERRUPT_ESCALATED = "interrupt.escalated"  #: more people may decide from now on
     INTERRUPT_EXPIRING = "interrupt.expiring"  #: expires soon
     INTERRUPT_EXPIRED = "interrupt.expired"
 

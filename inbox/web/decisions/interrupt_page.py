@@ -14,7 +14,7 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
-from inbox.queries.policies.policies import reasons_of
+from inbox.queries.policies.policies import next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -51,6 +51,14 @@ class Notice:
 
     message: str
     text: str = ""
+
+
+@dataclass(frozen=True)
+class PolicyStep:
+    """A reminder, or the people who may decide from a time on."""
+
+    due_at: datetime
+    people: str  #: names of groups and roles; "" for a reminder
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,14 @@ class InterruptPage:
     def policy_sentences(self) -> list[str]:
         """The reasons of the team's policy for asking or answering; secrets are masked."""
         return reasons_of(self.interrupt, translate)
+
+    @property
+    def policy_steps(self) -> list[PolicyStep]:
+        """The reminders and escalations that are still to come."""
+        return [
+            PolicyStep(step.due_at, ", ".join(key.split(":", 1)[1] for key in step.to))
+            for step in next_steps(self.interrupt, self.now)
+        ]
 
     @property
     def policy_version(self) -> int:

@@ -60,6 +60,8 @@ _SENTENCES = {
 }
 _SENTENCES |= {
     "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
+    "interrupt.reminded": (gettext_noop("{who} sent a reminder"), ""),
+    "interrupt.escalated": (gettext_noop("{who} let more people decide"), ""),
     "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (
         gettext_noop("{who} sent an answer that was not accepted"),

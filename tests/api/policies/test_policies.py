@@ -169,3 +169,12 @@ def test_each_change_is_in_the_audit_trail(admin, world):
         "policy.drafted",
         "policy.published",
     ]
+
+
+def test_a_request_has_the_reminders_to_come(admin, world):
+    publish_policy(world, rule("slow", "ask", require={"remind": ["PT10M", "PT20M"]}))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+
+    steps = admin.get(f"/api/interrupts/{interrupt.pk}").json()["policy"]["steps"]
+
+    assert [(step["kind"], step["to"]) for step in steps] == [("remind", [])] * 2

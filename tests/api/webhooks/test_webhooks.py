@@ -8,6 +8,7 @@ from django.db import connection
 
 from inbox import wakeups, webhook_sender
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.api.base.openapi import describe_api
@@ -16,6 +17,7 @@ from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
+from tests.support.policies.published import publish, rule
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -51,6 +53,11 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     warn_of_expiry(thread_id=interrupts.thread_id)
     later(minutes=1)
     expire_interrupts(thread_id=interrupts.thread_id)
+    steps = {"remind": ["PT5M"], "escalate": [{"after": "PT6M", "to": "role:admin"}]}
+    publish(world, rule("slow", "ask", require=steps))
+    slow = start(world, "rehearse:tool_call")
+    later(minutes=10)
+    do_due_steps(thread_id=slow.thread_id)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 
