@@ -137,6 +137,10 @@ if DATABASE_URL:
         # End transactions of a suspended process, which would hold its locks. Transactions of
         # this program are never idle.
         "options": "-c idle_in_transaction_session_timeout=10s",
+        # Values are sent apart from the SQL, so that PostgreSQL keeps the plan of a statement after
+        # it was executed this often on a connection.
+        "server_side_binding": True,
+        "prepare_threshold": 3,
     }
 else:
     DATABASES = {

@@ -157,7 +157,9 @@ def grant_application(connection: BaseDatabaseWrapper, role: str, password: str 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", [role])
         if not cursor.fetchone()[0]:
-            cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
+            # PostgreSQL takes no parameters in CREATE ROLE: the literal is quoted by the driver.
+            statement = f"CREATE ROLE {name} LOGIN PASSWORD %s"
+            cursor.execute(connection.ops.compose_sql(statement, [password]))
         cursor.execute(
             f"GRANT USAGE ON SCHEMA public TO {name};"
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name};"
