@@ -69,7 +69,7 @@ class Window:
 
 @page
 def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
-    count, team = _days(request), request.GET.get("team", "")[:200]
+    count, team = _days(request), request.GET.get("team", "")[:200].replace("\0", "")
     today = clock.now().date()
     days = days_ending(today, count)
     statistics = metrics_for(actor, days, team=team)
