@@ -157,9 +157,10 @@ def grant_application(connection: BaseDatabaseWrapper, role: str, password: str 
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", [role])
         if not cursor.fetchone()[0]:
-            # PostgreSQL takes no parameters in CREATE ROLE: the literal is quoted by the driver.
-            statement = f"CREATE ROLE {name} LOGIN PASSWORD %s"
-            cursor.execute(connection.ops.compose_sql(statement, [password]))
+            # PostgreSQL takes no parameters in CREATE ROLE: the driver quotes the literal.
+            from psycopg import sql  # noqa: PLC0415 - not loaded on SQLite
+
+            cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD {sql.quote(password)}")
         cursor.execute(
             f"GRANT USAGE ON SCHEMA public TO {name};"
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name};"
