@@ -6,7 +6,7 @@ from inbox.api.agents import agents
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
-from inbox.api.people import api_keys, invitations, teams
+from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import policies
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
@@ -58,6 +58,12 @@ urlpatterns = [
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
+    path("teams/<slug:team>/groups", groups.Groups.of("list_groups", "create_group")),
+    path("teams/<slug:team>/groups/<slug:group>", groups.Groups.of("delete_group")),
+    path(
+        "teams/<slug:team>/groups/<slug:group>/members/<int:user>",
+        groups.Groups.of("add_to_group", "remove_from_group"),
+    ),
     path("teams/<slug:team>/invitations", invitations.Invitations.of("list_invitations", "invite")),
     path("invitations/<uuid:invitation_id>", invitations.Invitations.of("withdraw_invitation")),
     path(

@@ -16,6 +16,7 @@ from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.people.api_keys import ApiKey
+from inbox.models.people.groups import Group, GroupMember
 from inbox.models.people.invitations import Invitation
 from inbox.models.people.teams import Membership, Team, User
 from inbox.models.policies.due_steps import DueStep
@@ -50,6 +51,8 @@ __all__ = [
     "DueStep",
     "Endpoint",
     "Event",
+    "Group",
+    "GroupMember",
     "IdempotencyRecord",
     "Interrupt",
     "InterruptView",

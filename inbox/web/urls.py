@@ -19,6 +19,7 @@ from inbox.web.people import (
     accept_invitation,
     account_urls,
     api_keys,
+    groups,
     invitations,
     teams,
 )
@@ -77,6 +78,15 @@ urlpatterns = [
     path("teams/<slug:team>/save", teams.save, name="save_team"),
     path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
     path("teams/<slug:team>/members/<int:user>/remove", teams.remove, name="remove_member"),
+    path("teams/<slug:team>/groups/", groups.group_list, name="groups"),
+    path("teams/<slug:team>/groups/add", groups.add, name="add_group"),
+    path("teams/<slug:team>/groups/<slug:group>/delete", groups.delete, name="delete_group"),
+    path("teams/<slug:team>/groups/<slug:group>/add", groups.add_member, name="add_to_group"),
+    path(
+        "teams/<slug:team>/groups/<slug:group>/<int:user>/remove",
+        groups.remove_member,
+        name="remove_from_group",
+    ),
     path("teams/<slug:team>/invitations/", invitations.invitation_list, name="invitations"),
     path("teams/<slug:team>/invitations/add", invitations.add, name="add_invitation"),
     path("invitations/<uuid:invitation_id>/resend", invitations.resend, name="resend_invitation"),

@@ -21,6 +21,7 @@ from inbox.models import (
     Thread,
 )
 from inbox.queries.people.access import require
+from inbox.queries.people.groups import group_names_of
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
@@ -146,7 +147,8 @@ def _requester(thread: Thread, run: Run) -> Requester | None:
         .first()
     )
     name = run.requester_user.get_username() if run.requester_user else None
-    return Requester(kind=ActorKind.HUMAN.value, id=name, role=row, groups=())
+    groups = group_names_of(thread.team_id, run.requester_user_id)
+    return Requester(kind=ActorKind.HUMAN.value, id=name, role=row, groups=groups)
 
 
 def _resumes_without_person(thread: Thread) -> int:

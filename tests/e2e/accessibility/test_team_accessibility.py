@@ -76,6 +76,14 @@ def a_policy_that_is_not_valid(site, page, key):
 
 
 @screen
+def groups(site, page, key):
+    page.goto(f"{site.url}/teams/demo/groups/")
+    page.fill("#f-name", "Not a name")
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("#f-name-err")).to_be_visible()
+
+
+@screen
 def keys(site, page, key):
     page.goto(f"{site.url}/teams/demo/keys/")
 

@@ -55,7 +55,10 @@ NEW_COLUMNS = {
     "inbox_decision": {"ruling_id": None},
     "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},
 }
-NEW_TABLES = ("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep")
+NEW_TABLES = (
+    *("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep"),
+    *("inbox_group", "inbox_groupmember"),
+)
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'
 WHERE id = (SELECT id FROM inbox_run ORDER BY id LIMIT 1)

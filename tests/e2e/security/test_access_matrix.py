@@ -100,6 +100,7 @@ def as_asked(answer, path, things):
     for name in (
         *("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"),
         *("session_id", "passkey_id", "team", "key_id", "user", "invitation_id", "call_id"),
+        "group",
     ):
         text = text.replace(getattr(path, name) or " ", getattr(things, name) or " ")
     # The clock goes on between two calls: dates and the seconds of a refused call change.

@@ -24,6 +24,7 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.agents.remote_agents import set_remote_agent
     from inbox.actions.decisions.saved_views import save_view
     from inbox.actions.people.api_keys import make_key
+    from inbox.actions.people.groups import create_group
     from inbox.actions.people.invitations import invite
     from inbox.actions.policies.versions import save_draft
     from inbox.actions.runs.start_run import start_run
@@ -56,6 +57,7 @@ def things(world, bob, settings, tmp_path):
     invitation, _ = invite(
         team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
     )
+    group = create_group(team_id=world.team.pk, name="finance", actor=SEED)
     message = send_test(endpoint_id=hook.pk, actor=SEED)
     publish(world, rule("reads", "ask", tool_is("read")))
     draft = {"rules": [rule("writes", "ask", tool_is("write"))]}
@@ -83,6 +85,7 @@ def things(world, bob, settings, tmp_path):
         remote=remote.slug,
         team=world.team.slug,
         key_id=str(key.pk),
+        group=group.name,
         call_id=str(interrupt.tool_call_id),
         user=str(world.alice.pk),
         invitation_id=str(invitation.pk),

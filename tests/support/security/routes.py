@@ -69,6 +69,11 @@ PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403
 GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
 PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/groups                401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403 403 403 201 404 401
+DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401
+PUT  api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+DELETE api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200 403 403 403 404 401
 PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -168,6 +173,11 @@ GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/add                302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/delete 302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/add   302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
@@ -208,7 +218,7 @@ POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302
 GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
-"""
+"""  # noqa: E501
 _STREAMS = """
 POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401
 POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
@@ -243,6 +253,7 @@ class Things:
     team: str = ""
     key_id: str = ""
     call_id: str = ""
+    group: str = ""
     user: str = ""  #: the id of a viewer
     invitation_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
@@ -254,6 +265,7 @@ class Things:
             slug="thin-air9",
             remote="thin-air8",
             team="thin7",
+            group="thinair",
             user="99999",
             session_id="47110001",
             passkey_id="47110002",
@@ -292,6 +304,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/invitations/add": _INVITATION,
     "POST api/teams/<slug:team>/invitations": _INVITATION,
     "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
+    "POST teams/<slug:team>/groups/add": {"name": "leads"},
 }
 
 
@@ -313,6 +326,7 @@ class Route:
         for kind, name in (
             ("slug", "slug"),
             ("slug", "team"),
+            ("slug", "group"),
             ("int", "user"),
             *(("uuid", name) for name in _IDS),
         ):
@@ -360,8 +374,9 @@ class Route:
             "<int:user>": {"role": "viewer"},
             "keys": {"name": "ci", "scopes": ["admin"]},
             "policy": {"policy": {"rules": []}},
+            "groups": {"name": "leads"},
             "template": {"template": "read-only"},
-            "add": {"name": "new", "url": "https://agents.example.com/"},
+            "add": {"name": "new", "url": "https://agents.example.com/", "user": things.user},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {
                 "action": "reject",
