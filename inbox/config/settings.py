@@ -384,6 +384,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "inbox.api.base.openapi.add_webhook_components",
         "inbox.api.base.openapi.add_examples",
+        "inbox.api.base.openapi.share_error_responses",
     ],
     # The models of PATCH declare what may be left out.
     "COMPONENT_SPLIT_PATCH": False,

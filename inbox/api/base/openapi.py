@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain, count
 from threading import Lock
 from typing import Annotated, Any, Final
 
@@ -122,6 +123,30 @@ def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                         name = part if part == "Request" else "Response"
                         content["examples"] = {name: {"value": value}}
     return result
+
+
+def share_error_responses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Replace equal error responses by references to one (a hook of drf-spectacular)."""
+    shared: dict[str, Any] = {}
+    for methods in result["paths"].values():
+        for described in methods.values():
+            responses = described["responses"]
+            for status, response in responses.items():
+                if status >= "400":
+                    name = _response_name(response, shared)
+                    shared[name] = response
+                    responses[status] = {"$ref": f"#/components/responses/{name}"}
+    result["components"]["responses"] = dict(sorted(shared.items()))
+    return result
+
+
+def _response_name(response: dict[str, Any], shared: dict[str, Any]) -> str:
+    """Return the codes of an error response as a name, numbered if another one has it."""
+    (content,) = response["content"].values()
+    codes = [example["value"]["code"] for example in content["examples"].values()]
+    name = "Or".join(code.title().replace("_", "") for code in codes)
+    numbered = (f"{name}{number}" for number in count(2))
+    return next(text for text in chain([name], numbered) if shared.get(text, response) == response)
 
 
 class _Generator(GenerateJsonSchema):

@@ -45,17 +45,36 @@ def test_an_operation_is_described_by_hand(name):
     assert len(described["tags"]) == 1
 
 
+def test_equal_errors_are_described_once():
+    shared = [json.dumps(body) for body in describe_api()["components"]["responses"].values()]
+
+    assert len(set(shared)) == len(shared)
+    assert not [
+        status
+        for methods in describe_api()["paths"].values()
+        for described in methods.values()
+        for status, response in described["responses"].items()
+        if status >= "400" and "$ref" not in response
+    ]
+
+
 def test_no_two_operations_have_the_same_name():
     assert len(OPERATIONS) == len(list(operations()))
 
 
 def bodies():
     """Everything that is sent or answered, with its schema and its examples."""
+    errors = describe_api()["components"]["responses"]
+    yield from contents_of("error", errors)
     for name, described in OPERATIONS.items():
-        parts = {"request": described.get("requestBody", {}), **described["responses"]}
-        for part, body in parts.items():
-            for kind, content in body.get("content", {}).items():
-                yield pytest.param(content, id=f"{name} {part} {kind}")
+        own = {part: body for part, body in described["responses"].items() if part < "400"}
+        yield from contents_of(name, {"request": described.get("requestBody", {}), **own})
+
+
+def contents_of(name, parts):
+    for part, body in parts.items():
+        for kind, content in body.get("content", {}).items():
+            yield pytest.param(content, id=f"{name} {part} {kind}")
 
 
 @pytest.mark.parametrize("content", list(bodies()))

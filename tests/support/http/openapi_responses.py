@@ -17,10 +17,19 @@ JSON, PROBLEM = "application/json", "application/problem+json"
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every operation with its method and path."""
+    """Every operation with its method and path, and with its responses in place."""
     for path, methods in describe_api()["paths"].items():
         for method, described in methods.items():
-            yield method.upper(), path, described
+            yield method.upper(), path, _with_responses(described)
+
+
+def _with_responses(described: dict[str, Any]) -> dict[str, Any]:
+    shared = describe_api()["components"]["responses"]
+    responses = {
+        status: shared[response["$ref"].rpartition("/")[2]] if "$ref" in response else response
+        for status, response in described["responses"].items()
+    }
+    return {**described, "responses": responses}
 
 
 def operation_at(method: str, path: str) -> dict[str, Any] | None:
@@ -28,8 +37,8 @@ def operation_at(method: str, path: str) -> dict[str, Any] | None:
     templates = sorted(describe_api()["paths"], key=lambda template: template.count("{"))
     for template in templates:
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
-            described: dict[str, Any] | None = describe_api()["paths"][template].get(method.lower())
-            return described
+            described = describe_api()["paths"][template].get(method.lower())
+            return _with_responses(described) if described else None
     return None
 
 
