@@ -34,7 +34,7 @@ from inbox.rules.policies.requirement import Step
 from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.schema.mask_agui import secrets_of_answers
+from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import MASK
 
 #: Published versions never change, so each process parses a version once.
@@ -104,7 +104,7 @@ def reasons_of(row: Interrupt, translate: Callable[[str], str] = str) -> list[st
     ruling = stored_ruling(row)
     if ruling is None:
         return []
-    places = secrets_of_answers(row.body).places(json.loads(row.args) if row.args else {})
+    places = secrets_of_arguments(row.body).places(json.loads(row.args) if row.args else {})
     hidden = {("args", *map(str, place)) for place in places}
     return explanation(ruling, translate, lambda path, value: MASK if path in hidden else value)
 

@@ -125,18 +125,24 @@ def test_a_request_says_why_the_policy_asked(client, world):
     assert "E-mails (version 1) asked" in text
 
 
-def test_a_request_does_not_reveal_secrets_in_the_reasons(client, world, as_agent):
+@pytest.mark.parametrize("name", ["password", "iban"])
+def test_a_request_does_not_reveal_secrets_in_the_reasons(client, world, as_agent, name):
     publish(
         world,
-        rule("secret", "ask", {"path": "/args/password", "op": "starts_with", "value": "h"}),
+        rule("secret", "ask", {"path": f"/args/{name}", "op": "starts_with", "value": "h"}),
     )
     call = {"tool_call_id": "c", "tool_call_name": "sign_in"}
 
+    marked = {"properties": {"iban": {"type": "string", "writeOnly": True}}}
+    schema = {"type": "object", "properties": {"editedArgs": {"type": "object", **marked}}}
+
     async def play(run_input, ctx):
         yield agui.ToolCallStartEvent(**call)
-        yield agui.ToolCallArgsEvent(tool_call_id="c", delta='{"password": "hunter2hunter2"}')
+        yield agui.ToolCallArgsEvent(tool_call_id="c", delta=f'{{"{name}": "hunter2hunter2"}}')
         yield agui.ToolCallEndEvent(tool_call_id="c")
-        interrupt = agui.Interrupt(id="i", reason="tool_call", tool_call_id="c")
+        interrupt = agui.Interrupt(
+            id="i", reason="tool_call", tool_call_id="c", response_schema=schema
+        )
         outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
         yield agui.RunFinishedEvent(
             thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
