@@ -7,7 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, groups, invitations, teams
-from inbox.api.policies import policies
+from inbox.api.policies import policies, trying
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -54,6 +54,7 @@ urlpatterns = [
         policies.Policies.of("get_policy", "save_draft", "discard_draft"),
     ),
     path("teams/<slug:team>/policy/publish", policies.Policies.of("publish_draft")),
+    path("teams/<slug:team>/policy/backtest", trying.Trying.of("backtest")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),

@@ -9,6 +9,9 @@ from enum import StrEnum
 from inbox.rules.policies.evaluation import VersionedPolicy, evaluate
 from inbox.rules.policies.facts import Facts
 from inbox.rules.policies.policy import Effect, Mode
+from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import InterruptStatus, ToolCallOutcome
+from inbox.rules.runs.tool_call_outcome import outcome_of_entry
 
 MAX_REQUESTS = 10_000
 #: Contradictions that are listed; all are counted.
@@ -26,6 +29,28 @@ class PastOutcome(StrEnum):
     EXPIRED = "expired"
     BY_RULE = "by_rule"  #: no person decided
     OPEN = "open"
+
+
+_OUTCOMES = {
+    ToolCallOutcome.APPROVED: PastOutcome.APPROVED,
+    ToolCallOutcome.EDITED: PastOutcome.EDITED,
+    ToolCallOutcome.DENIED: PastOutcome.REJECTED,
+    ToolCallOutcome.ANSWERED: PastOutcome.ANSWERED,
+}
+
+
+def past_outcome(
+    status: InterruptStatus, entry: ResumeEntry | None, *, by: str = "", is_by_rule: bool = False
+) -> PastOutcome:
+    """Return the outcome of a request; `entry` is the decision in force, `by` its author's id."""
+    if status is InterruptStatus.OPEN:
+        return PastOutcome.OPEN
+    if status is InterruptStatus.EXPIRED:
+        return PastOutcome.EXPIRED
+    if is_by_rule:
+        return PastOutcome.BY_RULE
+    outcome = outcome_of_entry(entry, by=by) if entry else ToolCallOutcome.CANCELLED
+    return _OUTCOMES.get(outcome, PastOutcome.CANCELLED)
 
 
 #: Effects with outcomes that a person would have changed, the gravest first.
@@ -86,7 +111,7 @@ def backtest(policies: Sequence[VersionedPolicy], requests: Iterable[PastRequest
     decided = Counter(dict.fromkeys(_rule_keys(policies), 0))
     contradictions = []
     for request in requests:
-        ruling = evaluate(policies, request.facts, request.at)
+        ruling = evaluate(policies, request.facts, request.at, explain=False)
         table[ruling.effect, request.outcome] += 1
         decided.update(ruling.rules)
         if (ruling.effect, request.outcome) in CONTRADICTIONS:

@@ -176,11 +176,14 @@ class Ruling:
         }
 
 
-def evaluate(policies: Sequence[VersionedPolicy], facts: Facts, now: datetime) -> Ruling:
+def evaluate(
+    policies: Sequence[VersionedPolicy], facts: Facts, now: datetime, *, explain: bool = True
+) -> Ruling:
     """
     Return the ruling of a team's and the installation's policies; `now` starts the times.
 
     Deny is stronger than ask, ask than allow, and no rule asks. An unknown condition never allows.
+    Without `explain` the ruling has neither matches nor the changes of shadow rules.
     """
     reader = FactReader(facts)
     truths = [
@@ -194,6 +197,8 @@ def evaluate(policies: Sequence[VersionedPolicy], facts: Facts, now: datetime) -
     enforced = [item for item in truths if item.rule.mode is Mode.ENFORCE]
     doubts = _doubts(policies, facts, reader)
     ruling = _combine(enforced, doubts, now)
+    if not explain:
+        return ruling
     shadow = tuple(
         change
         for item in truths

@@ -78,6 +78,7 @@ GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200
 PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
 POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403 403 403 201 404 401
+POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
@@ -184,6 +185,8 @@ POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302
 POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/template           302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/backtest/          302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/backtest/run       302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/discard            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302

@@ -1,0 +1,97 @@
+"""REST: trying a policy on past requests before it is published."""
+
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.api.base.base_view import ApiView
+from inbox.api.base.field_types import UNSET, Range, example
+from inbox.api.base.openapi_descriptions import describe_operation
+from inbox.api.base.schema import Schema
+from inbox.api.policies.policies import Document
+from inbox.queries.people.teams import team_for
+from inbox.queries.policies import backtests
+from inbox.rules import errors
+from inbox.rules.people.access import Permission
+from inbox.rules.policies import backtest
+from inbox.rules.policies.backtest import PastOutcome
+from inbox.rules.policies.policy import Effect
+
+operation = partial(
+    describe_operation, tag="policies", scope=Permission.ADMIN, second_scope=Permission.READ
+)
+
+RuleKey = Annotated[str, example("small-refunds")]
+
+
+class PolicyChoice(Schema):
+    """The policy to try: a document, a version, or else the draft or the version in force."""
+
+    policy: Document = UNSET
+    version: Annotated[int, Range(1, 2**31 - 1)] = UNSET
+
+
+class BacktestInput(PolicyChoice):
+    requests: Annotated[int, Range(1, backtest.MAX_REQUESTS), example(1000)] = 1000
+    """The number of requests, counted from the latest."""
+
+
+class BacktestCell(Schema):
+    effect: Effect
+    """What the policy would have done."""
+    outcome: PastOutcome
+    """What happened."""
+    count: int
+
+
+class Contradiction(Schema):
+    request: UUID
+    effect: Effect
+    outcome: PastOutcome
+    rules: list[RuleKey]
+
+
+class Backtest(Schema):
+    total: int
+    table: list[BacktestCell]
+    contradictions: list[Contradiction]
+    """Requests that people decided differently, the gravest first; 200 at most."""
+    decided: dict[str, int]
+    """The requests that each enforced rule would have decided."""
+    unused: list[RuleKey]
+    """The enforced rules that would have decided nothing."""
+
+
+class Trying(ApiView):
+    @operation(
+        "POST",
+        "Evaluate a policy for past requests",
+        {200: Backtest},
+        body=BacktestInput,
+        description="Nothing is changed. Facts that were not stored, and secrets, are unknown.",
+        refusals=(errors.InvalidValue, errors.RateLimited),
+    )
+    def backtest(self, request: Request, team: str) -> Response:
+        row = team_for(self.actor, team)
+        backtests.require_drafting(self.actor, row.pk)
+        body = BacktestInput.from_request(request)
+        policy = backtests.policy_to_try(row.pk, **_choice(body))
+        result = backtests.run_backtest(self.actor, row, policy, requests=body.requests)
+        return Response(_represent_backtest(result))
+
+
+def _choice(body: PolicyChoice) -> dict[str, Any]:
+    members = body.sent()
+    return {"document": members.get("policy"), "version": members.get("version")}
+
+
+def _represent_backtest(result: backtest.Backtest) -> dict[str, Any]:
+    cells = [
+        {"effect": effect, "outcome": outcome, "count": count}
+        for (effect, outcome), count in result.table.items()
+    ]
+    contradictions = [Contradiction.represent(row) for row in result.contradictions]
+    return Backtest.represent(result, table=cells, contradictions=contradictions)
