@@ -13,6 +13,7 @@ from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.policies.due_steps import do_due_steps
+from inbox.actions.policies.grants import end_lapsed_grant
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
@@ -46,6 +47,9 @@ def sweep() -> None:
             status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
             if status:
                 log.warning("worker lost", run=str(run_id), status=status.value)
+    for grant_id in overdue.lapsed_grants():
+        with _logged(grant=str(grant_id)):
+            end_lapsed_grant(grant_id=grant_id)
     for run_id in overdue.runs_queued_for(WAKE_AGAIN_AFTER):
         wakeups.wake_workers(run_id)
     for endpoint_id in overdue.endpoints_with_due_deliveries():

@@ -20,6 +20,7 @@ from inbox.models.people.groups import Group, GroupMember
 from inbox.models.people.invitations import Invitation
 from inbox.models.people.teams import Membership, Team, User
 from inbox.models.policies.due_steps import DueStep
+from inbox.models.policies.grants import Grant
 from inbox.models.policies.policies import PolicyDraft, PolicyVersion, Ruling
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import (
@@ -51,6 +52,7 @@ __all__ = [
     "DueStep",
     "Endpoint",
     "Event",
+    "Grant",
     "Group",
     "GroupMember",
     "IdempotencyRecord",

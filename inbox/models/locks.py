@@ -3,10 +3,11 @@ Database locks, in the order in which a transaction takes them.
 
 1. The superusers, by id.
 2. One thread.
-3. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
+3. The active grants of the thread's agent, by id.
+4. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
    a checkpoint sink, the state of the background verification.
-4. Teams, by id: for their settings and members, and for entries of their audit chains.
-5. The audit chain of the installation (advisory).
+5. Teams, by id: for their settings and members, and for entries of their audit chains.
+6. The audit chain of the installation (advisory).
 
 Re-read anything that was loaded before a lock; it may be stale. On SQLite every transaction is
 IMMEDIATE, which locks the whole database first. Locks are `NO KEY UPDATE` where other
@@ -27,6 +28,7 @@ from inbox.models import (
     ApiKey,
     AuditVerification,
     CheckpointSink,
+    Grant,
     SavedView,
     Team,
     Thread,
@@ -79,6 +81,30 @@ def _thread_lock(with_team: bool, with_conversation: bool, *columns: str) -> Sel
         return rows.filter(**{column: getattr(params, column) for column in columns})
 
     return Select(queryset)
+
+
+def lock_active_grants(agent_id: UUID) -> list[Grant]:
+    """
+    Lock the grants for an agent that have not ended, by id, and read their makers.
+
+    Read the clock afterwards: a grant may expire while its lock is awaited.
+    """
+    return _ACTIVE_GRANTS.all(agent=agent_id)
+
+
+_ACTIVE_GRANTS = Select(
+    lambda params: (
+        Grant.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("made_by")
+        .filter(agent=params.agent, ended_at=None)
+        .order_by("pk")
+    )
+)
+
+
+def lock_grant(grant_id: UUID) -> Grant | None:
+    """Lock a grant, also an ended one."""
+    return Grant.objects.select_for_update(no_key=True).filter(pk=grant_id).first()
 
 
 def lock_team(team_id: UUID) -> Team:

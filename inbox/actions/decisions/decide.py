@@ -1,7 +1,7 @@
 """Deciding interrupts: the one gate that every answer passes, at every entrance."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
+from inbox.actions.policies.grants import make_grant, stand_down
 from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
@@ -27,13 +28,21 @@ from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
 from inbox.rules.decisions.consent import canonical_json, digest, original_text
-from inbox.rules.decisions.gate import CHECKS, Check, Entrance, check_outside_of_inbox, check_view
+from inbox.rules.decisions.gate import (
+    CANCELLATIONS,
+    CHECKS,
+    Check,
+    Entrance,
+    check_outside_of_inbox,
+    check_view,
+)
 from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
-from inbox.rules.people.access import Actor, Permission, may_see_secrets
+from inbox.rules.people.access import Actor, ActorKind, Permission, may_see_secrets
 from inbox.rules.people.api_keys import check_not_agent_key
 from inbox.rules.policies.eligibility import check_requirement, check_self_approval
 from inbox.rules.policies.evaluation import Ruling
+from inbox.rules.policies.grants import GrantRequest
 from inbox.rules.policies.policy import Effect
 from inbox.rules.runs.contract import (
     InterruptState,
@@ -72,6 +81,7 @@ class DecisionDraft:
     view_digest: str = ""  #: of the view that was displayed; "" if the client sent none
     unseen: bool = False  #: the client approves explicitly without having seen masked values
     client_run_id: str = ""  #: the runId of the AG-UI request with the answer
+    grant: GrantRequest | None = None  #: further calls that the answer allows
 
 
 def decide(
@@ -84,6 +94,7 @@ def decide(
     payload: Any = None,
     unseen: bool = False,
     client_run_id: str = "",
+    grant: GrantRequest | None = None,
 ) -> Decision:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
@@ -91,6 +102,7 @@ def decide(
     Safe to replay: the same answer by the same actor returns the decision in force. The checks of
     each entrance are in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly without
     seeing masked values; it is stored only if there were values that the actor had not unmasked.
+    `grant` allows further calls, too.
 
     Raises:
         Unauthenticated: the key, the session or the account has ended.
@@ -100,6 +112,7 @@ def decide(
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
         ViewChanged: `view_digest` is not that of the current view.
+        InvalidValue, GrantInvalid: the grant is not possible.
     """
     with (
         audit_rejected("decide", actor=actor, interrupt_id=interrupt_id),
@@ -114,7 +127,7 @@ def decide(
         if interrupt.status != InterruptStatus.OPEN:
             return _replayed_decision(interrupt, entry, actor)
         state = interrupt_state(interrupt, None)
-        draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id)
+        draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id, grant)
         (decision,) = record_decisions(authorization, run=interrupt.run, drafts=[draft])
         queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
         return decision
@@ -171,6 +184,7 @@ def record_decisions(
             entrance=authorization.entrance,
             client_run_id=draft.client_run_id,
             unseen=draft.interrupt.pk in unseen,
+            **_grant_columns(draft.interrupt),
             ruling=draft.interrupt.ruling if decided_by_policy else None,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
@@ -184,6 +198,7 @@ def record_decisions(
     insert(decisions)
     _close(answers, authorization)
     _record_audit(authorization, run, drafts, decisions)
+    _change_grants(authorization, drafts, unseen)
     outbox.interrupts_closed(thread=thread, answers=answers, actor=actor, now=now)
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
@@ -193,6 +208,33 @@ def record_decisions(
         by=escape_invisible(actor.label),
     )
     return decisions
+
+
+def _grant_columns(interrupt: Interrupt) -> dict[str, Any]:
+    grant, number = interrupt.grant_use or (None, None)
+    return {"grant": grant, "grant_use": number}
+
+
+def _change_grants(
+    authorization: Authorization, drafts: Sequence[DecisionDraft], unseen: Collection[UUID]
+) -> None:
+    """Make the grants of approvals, and end those that rejected calls contradict."""
+    thread, actor, entrance = authorization.thread, authorization.actor, authorization.entrance
+    for draft in drafts:
+        if draft.grant is not None:
+            make_grant(
+                thread=thread,
+                interrupt=draft.interrupt,
+                entry=draft.entry,
+                request=draft.grant,
+                actor=actor,
+                entrance=entrance,
+                is_unseen=draft.interrupt.pk in unseen,
+                now=authorization.now,
+            )
+    if actor.kind is not ActorKind.SYSTEM and entrance not in CANCELLATIONS:
+        answers = [(draft.interrupt, draft.entry) for draft in drafts]
+        stand_down(thread=thread, answers=answers, actor=actor)
 
 
 def _check_drafts(authorization: Authorization, drafts: Sequence[DecisionDraft]) -> None:
@@ -384,6 +426,12 @@ def _detail(decision: Decision) -> dict[str, Any]:
     detail: dict[str, Any] = {"unseen": True} if decision.unseen else {}
     if decision.ruling is not None:
         detail["policy"] = audit_detail(decision.ruling)
+    if decision.grant is not None:
+        detail["grant"] = {
+            "id": str(decision.grant_id),
+            "use": decision.grant_use,
+            "made_by": decision.grant.maker_label,
+        }
     return detail
 
 

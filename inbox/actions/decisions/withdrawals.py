@@ -6,6 +6,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.tool_call_decisions import recompute_tool_call
+from inbox.actions.policies.grants import ActiveGrants
 from inbox.actions.webhooks import outbox
 from inbox.models import Decision, Interrupt
 from inbox.models.locks import lock_thread
@@ -34,7 +35,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         InterruptExpired: the interrupt would be overdue.
     """
     with audit_rejected("withdraw", actor=actor, interrupt_id=interrupt_id):
-        thread, now = lock_thread(interrupts=interrupt_id)
+        thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
         require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
         interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
             pk=interrupt_id
@@ -52,6 +53,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         decision.withdrawn_at, decision.signature = now, ""
         decision.save(update_fields=["withdrawn_at", "signature"])
         recompute_tool_call(interrupt)
+        ActiveGrants(thread).end_made_from(interrupt, actor)
         move_row(interrupt, InterruptStatus.OPEN)
         interrupt.closed_at = None
         if interrupt.view_version > 1:  # the agent's address may have changed since

@@ -10,14 +10,15 @@ from agents.agui.interrupts import parse_expiry
 from agents.sdk.expiry import format_expires_at
 from inbox.actions.audit import audit_trail
 from inbox.actions.policies.due_steps import store_steps
-from inbox.models import Interrupt, Ruling, Run, Thread
+from inbox.actions.policies.grants import ActiveGrants
+from inbox.models import Interrupt, PolicyVersion, Ruling, Run, Thread
 from inbox.models.statements import insert
 from inbox.queries.policies.policies import facts_of, published_version, run_facts
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
 from inbox.rules.people.access import ENGINE
 from inbox.rules.policies.answers import answer_of
-from inbox.rules.policies.evaluation import Reason, evaluate
+from inbox.rules.policies.evaluation import Reason, apply_grant, evaluate
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
 from inbox.rules.policies.facts import Facts
 from inbox.rules.policies.policy import Effect
@@ -31,13 +32,19 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
     `open_interrupts` stores the rulings with the interrupts. The caller holds the thread's lock.
     """
     version_id = thread.team.policy_version_id
-    if version_id is None or not rows:
+    grants = ActiveGrants(thread) if any(row.tool_call_id for row in rows) else None
+    if not rows or (version_id is None and not grants):
         return
-    version, policy = published_version(version_id)
-    shared = run_facts(thread, Run.objects.select_related("requester_user").get(pk=run.pk))
+    version, policy = published_version(version_id) if version_id else (None, None)
+    run = Run.objects.select_related("requester_user").get(pk=run.pk)
+    shared = run_facts(thread, run)
     for row in rows:
         facts = facts_of(shared, row, now)
-        ruling = _answerable(row, evaluate([policy], facts, now), now)
+        ruling = _answerable(row, evaluate([policy] if policy else [], facts, now), now)
+        if grants:
+            ruling = _with_grant(grants, run, row, ruling, version, now)
+        if version is None:
+            continue
         _limit_expiry(row, ruling)
         row.view_version = VIEW_VERSION_WITH_RULING
         row.ruling = Ruling(
@@ -48,10 +55,30 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
             body=_body(ruling, facts),
             created_at=now,
         )
-    if policy.policy is None:
+    if policy is not None and policy.policy is None:
         audit_trail.record(
             "policy.unreadable", ENGINE, now, thread=thread, run=run, version=policy.number
         )
+
+
+def _with_grant(
+    grants: ActiveGrants,
+    run: Run,
+    row: Interrupt,
+    ruling: PolicyRuling,
+    version: PolicyVersion | None,
+    now: datetime,
+) -> PolicyRuling:
+    """Return the ruling with the grant that approves the call, if one does."""
+    approval = PolicyRuling(Effect.GRANT)
+    grant = grants.use(
+        run,
+        row,
+        ruling,
+        version_id=version.pk if version else None,
+        is_answerable=_answerable(row, approval, now) is approval,
+    )
+    return ruling if grant is None else apply_grant(ruling, str(grant.pk))
 
 
 def store_rulings(rows: Sequence[Interrupt]) -> None:

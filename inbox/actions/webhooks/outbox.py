@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from inbox import wakeups
-from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
+from inbox.models import Delivery, Grant, Interrupt, Run, Thread, WebhookEndpoint
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
 from inbox.rules.people.access import Actor
@@ -74,6 +74,27 @@ def interrupt_escalated(
     """Store messages that groups or roles may decide from now on; the caller holds the lock."""
     rows = [(interrupt, {"to": list(to)})]
     _report_interrupts(EventType.INTERRUPT_ESCALATED, thread, rows, now)
+
+
+def grant_changed(kind: EventType, *, thread: Thread, grant: Grant, now: datetime) -> None:
+    """
+    Store messages that a grant was made or has ended; the caller holds the thread's lock.
+
+    The messages belong to this thread; a grant for all threads of an agent may end in any.
+    """
+    if endpoints := _endpoints_for(thread, kind):
+        facts = {
+            "id": str(grant.pk),
+            "tool": grant.tool,
+            "scope": "thread" if grant.thread_id else "agent",
+            "made_by": grant.maker_label,
+            "made_from": str(grant.made_from_id),
+            "expires_at": _timestamp(grant.expires_at),
+            "used": grant.used,
+            "most_uses": grant.most_uses,
+            "end_reason": grant.end_reason or None,
+        }
+        _store(endpoints, kind, thread, [(None, {"grant": facts})], now)
 
 
 @transaction.atomic(durable=True)

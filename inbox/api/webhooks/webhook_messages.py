@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiWebhook, extend_schema
 from inbox.api.base.field_types import AgentName, Id, PersonName, TeamName, example
 from inbox.api.base.schema import Schema
 from inbox.rules.people.access import ActorKind
+from inbox.rules.policies.grants import GrantEnd
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import EventType
 
@@ -84,6 +85,23 @@ class ClosedInterruptData(InterruptData):
     decision: WebhookDecision
 
 
+class WebhookGrant(Schema):
+    id: Id
+    tool: Annotated[str, example("refund_payment")]
+    scope: Literal["thread", "agent"]
+    made_by: PersonName
+    made_from: Id
+    """The interrupt that was approved."""
+    expires_at: datetime
+    used: int
+    most_uses: int
+    end_reason: GrantEnd | None
+
+
+class GrantData(EventData):
+    grant: WebhookGrant
+
+
 class NoData(Schema):
     """A test message carries no data."""
 
@@ -118,6 +136,12 @@ class ClosedMessage(Schema):
     data: ClosedInterruptData
 
 
+class GrantMessage(Schema):
+    type: Literal[EventType.GRANT_MADE, EventType.GRANT_ENDED]
+    timestamp: datetime
+    data: GrantData
+
+
 class TestMessage(Schema):
     type: Literal["webhook.test"]
     timestamp: datetime
@@ -133,6 +157,8 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "interrupt.escalated": (EscalatedMessage, "More people may decide an open interrupt"),
     "interrupt.expiring": (NoticeMessage, "An open interrupt expires soon"),
     "interrupt.expired": (ClosedMessage, "An interrupt has expired"),
+    "grant.made": (GrantMessage, "A reviewer has allowed further calls of a tool"),
+    "grant.ended": (GrantMessage, "A grant has ended"),
     "webhook.test": (TestMessage, "Somebody tests the endpoint"),
 }
 #: In the description, because OpenAPI describes no headers of webhooks.

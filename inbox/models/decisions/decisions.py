@@ -45,6 +45,17 @@ class Decision(models.Model):
         related_name="+",
         help_text="of the policy that decided; null if a person or key did",
     )
+    grant = models.ForeignKey(
+        "Grant",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="decisions",
+        db_index=False,
+        help_text="the grant that approved the call",
+    )
+    grant_use = models.PositiveSmallIntegerField(
+        null=True, help_text="the number of this use of the grant, from 1"
+    )
     unseen = models.BooleanField(
         default=False, help_text="explicitly approved without seeing the masked values"
     )
@@ -71,7 +82,12 @@ class Decision(models.Model):
                 fields=["interrupt"],
                 condition=Q(withdrawn_at=None),
                 name="one_standing_decision",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["grant", "grant_use"],
+                condition=Q(grant__isnull=False),
+                name="one_decision_per_use_of_a_grant",
+            ),
         ]
 
     def signed(self) -> SignedDecision:

@@ -25,6 +25,7 @@ from inbox.rules.decisions.consent import (
 from inbox.rules.runs.states import InterruptStatus
 
 if TYPE_CHECKING:
+    from inbox.models.policies.grants import Grant
     from inbox.models.policies.policies import Ruling
 
 #: `due_at` of interrupts without an expiry: a column without nulls uses its index on every vendor.
@@ -100,6 +101,8 @@ class Interrupt(models.Model):
         help_text="author of the decision; not meaningful while open",
     )
 
+    #: The grant that approves the new interrupt, and the number of this use of it.
+    grant_use: tuple["Grant", int] | None = None
     may_decide: bool  #: set by the query of a bulk review: the actor's permission
 
     class Meta:

@@ -29,7 +29,7 @@ from inbox.rules.policies.answers import ANSWERED, answer_of
 from inbox.rules.policies.document import PolicyError, parse_policy
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
 from inbox.rules.policies.facts import Facts, Requester, facts_from_json
-from inbox.rules.policies.policy import Policy
+from inbox.rules.policies.policy import Effect, Policy
 from inbox.rules.policies.requirement import Step
 from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
@@ -125,14 +125,38 @@ def ruling_on(row: Interrupt, args: Any) -> Ruling:
     return evaluate([policy], facts, row.created_at)
 
 
+def is_grantable(row: Interrupt) -> bool:
+    """Return whether a person who approves the call may allow further ones."""
+    if row.tool_call_id is None:
+        return False
+    ruling = stored_ruling(row)
+    if ruling is None:  # without a policy, doubts about the call remain
+        facts = Facts(
+            reason=row.reason,
+            tool=row.tool,
+            args=json.loads(row.args) if row.args else None,
+            agent="",
+            environment=None,
+            team="",
+            requester=None,
+            local_time=row.created_at,
+            resumes_without_person=0,
+        )
+        ruling = evaluate([], facts, row.created_at)
+    return ruling.effect is Effect.ASK and ruling.grantable
+
+
 def is_answered_by_policy(row: Interrupt) -> bool:
     """Return whether the policy answers the interrupt, so that nobody is asked."""
-    return row.ruling is not None and row.ruling.effect in ANSWERED
+    is_ruled = row.ruling is not None and row.ruling.effect in ANSWERED
+    return is_ruled or row.grant_use is not None
 
 
 def answer_of_policy(row: Interrupt) -> ResumeEntry | None:
     """Return the answer of the policy to an open interrupt; None if people decide."""
-    ruling = stored_ruling(row) if is_answered_by_policy(row) else None
+    if not is_answered_by_policy(row):
+        return None
+    ruling = Ruling(Effect.GRANT) if row.grant_use else stored_ruling(row)
     return answer_of(interrupt_state(row, None), ruling) if ruling else None
 
 

@@ -11,12 +11,15 @@ from inbox.models import (
     AuditEntry,
     Delivery,
     DueStep,
+    Grant,
     Interrupt,
+    Membership,
     Run,
     Team,
     WebhookEndpoint,
 )
 from inbox.platform.clock import database_now
+from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 
@@ -46,6 +49,21 @@ def runs_due_to_resume() -> list[UUID]:
     """Return interrupted runs whose grace period is over."""
     return list(
         Run.objects.filter(resume_at__lte=database_now()).values_list("pk", flat=True)[:_MAX_ROWS]
+    )
+
+
+def lapsed_grants() -> list[UUID]:
+    """Return active grants that have expired, or whose makers may not decide any more."""
+    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
+    deciders = Membership.objects.filter(
+        team=OuterRef("team"),
+        user=OuterRef("made_by"),
+        user__is_active=True,
+        role__in=roles,
+    )
+    lapsed = Q(expires_at__lte=database_now()) | ~Exists(deciders)
+    return list(
+        Grant.objects.filter(lapsed, ended_at=None).values_list("pk", flat=True)[:_MAX_ROWS]
     )
 
 

@@ -67,6 +67,9 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
 
 AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
 
+#: The entrances at which an approval may also allow further calls.
+GRANTING = frozenset({Entrance.PAGE, Entrance.REST})
+
 #: The entrances that cancel a whole run with its open interrupts.
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})
 

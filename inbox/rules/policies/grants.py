@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,12 +19,30 @@ DEFAULT_USES, MOST_USES = 20, 100
 MAX_ARGUMENTS = 100
 MAX_BYTES = 16 * 1024
 LARGEST_NUMBER: Final = 2**53 - 1
+#: Amounts count in this unit, rounded up; so the sums are exact in every database.
+BUDGET_UNIT: Final = Decimal("0.0001")
+LARGEST_BUDGET: Final = 10**11 - 1
+#: Active grants of an agent, which all of its interrupts have to lock.
+MOST_ACTIVE = 100
 
 
 class Bound(StrEnum):
     SAME = "same"  #: the approved value
     UP_TO = "up_to"  #: a number from 0 to the limit
     ANY = "any"  #: every value, also none
+
+
+class GrantEnd(StrEnum):
+    """The reason that a grant has ended."""
+
+    EXPIRED = "expired"
+    USED_UP = "used_up"
+    BUDGET = "budget"  #: the budget is spent
+    REVOKED = "revoked"
+    REJECTED = "rejected"  #: a person rejected a request that the grant covers
+    WITHDRAWN = "withdrawn"  #: the maker withdrew the approval that the grant was made with
+    MAKER = "maker"  #: the maker may not decide any more
+    POLICY = "policy"  #: a newer version of the policy forbids it
 
 
 class GrantInvalid(InvalidValue):
@@ -83,6 +101,52 @@ class GrantTerms:
         }
 
 
+@dataclass(frozen=True)
+class GrantRequest:
+    """The grant that a person wants to make; `choices` are those of `limits_for`."""
+
+    choices: Mapping[str, Any]
+    is_for_agent: bool = False  #: for all threads of the agent
+    minutes: int = int(DEFAULT_TIME.total_seconds()) // 60
+    most_uses: int = DEFAULT_USES
+    budget: Budget | None = None
+
+
+def plan_grant(
+    request: GrantRequest, *, agent: str, thread: str, tool: str, args: Any
+) -> GrantTerms:
+    """
+    Return the terms of a grant that is made from an approved call with these arguments.
+
+    Raises:
+        GrantInvalid: with all problems; the pointers are those of the REST API.
+    """
+    args = args if isinstance(args, dict) else {}
+    limits, problems = _limits(args, request.choices)
+    terms = GrantTerms(
+        agent=agent,
+        tool=tool,
+        limits=limits,
+        thread=None if request.is_for_agent else thread,
+        # Any longer time is above the cap as well, and may not fit into a timedelta.
+        time=timedelta(minutes=max(0, min(request.minutes, 10**6))),
+        most_uses=request.most_uses,
+        budget=request.budget,
+    )
+    _raise_for(
+        [
+            *((f"/grant/arguments{place}", message) for place, message in problems),
+            *(
+                (f"/grant{place}", message)
+                for place, message in _term_problems(terms)
+                # The limit of this argument has a problem of its own.
+                if not (problems and place == "/budget/argument")
+            ),
+        ]
+    )
+    return terms
+
+
 def terms_from_json(stored: Mapping[str, Any]) -> GrantTerms:
     """Return the terms of `GrantTerms.to_json`."""
     budget = stored["budget"]
@@ -110,6 +174,14 @@ def limits_for(args: Mapping[str, Any], choices: Mapping[str, Any]) -> dict[str,
     Raises:
         GrantInvalid: with all problems.
     """
+    limits, problems = _limits(args, choices)
+    _raise_for(problems)
+    return limits
+
+
+def _limits(
+    args: Mapping[str, Any], choices: Mapping[str, Any]
+) -> tuple[dict[str, Limit], list[tuple[str, str]]]:
     problems: list[tuple[str, str]] = [
         (pointer((name,)), TranslatableMessage("The call has no such argument."))
         for name in choices
@@ -124,8 +196,7 @@ def limits_for(args: Mapping[str, Any], choices: Mapping[str, Any]) -> dict[str,
             problems.append((pointer((name,)), limit))
         else:
             limits[name] = limit
-    _raise_for(problems)
-    return limits
+    return limits, problems
 
 
 def check_terms(terms: GrantTerms) -> None:
@@ -135,6 +206,10 @@ def check_terms(terms: GrantTerms) -> None:
     Raises:
         GrantInvalid: with all problems.
     """
+    _raise_for(_term_problems(terms))
+
+
+def _term_problems(terms: GrantTerms) -> list[tuple[str, str]]:
     problems: list[tuple[str, str]] = []
     if not SHORTEST_TIME <= terms.time <= LONGEST_TIME:
         text = TranslatableMessage("A grant lasts from 1 minute to {hours} hours.", hours=24)
@@ -148,10 +223,12 @@ def check_terms(terms: GrantTerms) -> None:
         if limit is None or limit.bound is Bound.ANY or not _is_amount(limit.value):
             text = TranslatableMessage("A budget needs a number that has a limit.")
             problems.append(("/budget/argument", text))
-        if not (budget.amount.is_finite() and 0 < budget.amount <= LARGEST_NUMBER):
-            text = TranslatableMessage("The budget must be a positive number.")
+        if not _is_budget(budget.amount):
+            text = TranslatableMessage(
+                "The budget must be a positive number with at most {digits} decimals.", digits=4
+            )
             problems.append(("/budget/amount", text))
-    _raise_for(problems)
+    return problems
 
 
 class Refusal(StrEnum):
@@ -207,7 +284,8 @@ def spend(grant: GrantState, call: Call, now: datetime) -> GrantState | Refusal:
         return Refusal.USED_UP
     spent = grant.spent
     if grant.terms.budget is not None:
-        spent += exact(call.args[grant.terms.budget.argument])
+        amount = exact(call.args[grant.terms.budget.argument])
+        spent += amount.quantize(BUDGET_UNIT, rounding=ROUND_CEILING)
         if spent > grant.terms.budget.amount:
             return Refusal.OVER_BUDGET
     return replace(grant, used=grant.used + 1, spent=spent)
@@ -259,6 +337,11 @@ def _limit(value: Any, choice: Any) -> Limit | str:
 def _is_amount(value: Any) -> bool:
     """Return True for a number of exact digits from 0 up; NaN and true are none."""
     return type(value) in (int, float) and 0 <= value <= LARGEST_NUMBER
+
+
+def _is_budget(amount: Decimal) -> bool:
+    is_in_range = amount.is_finite() and 0 < amount <= LARGEST_BUDGET
+    return is_in_range and amount == amount.quantize(BUDGET_UNIT)
 
 
 def _is_small(args: Any) -> bool:

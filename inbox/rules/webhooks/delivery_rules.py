@@ -21,6 +21,8 @@ class EventType(StrEnum):
     INTERRUPT_ESCALATED = "interrupt.escalated"  #: more people may decide from now on
     INTERRUPT_EXPIRING = "interrupt.expiring"  #: expires soon
     INTERRUPT_EXPIRED = "interrupt.expired"
+    GRANT_MADE = "grant.made"  #: a reviewer allowed further calls of a tool
+    GRANT_ENDED = "grant.ended"
 
 
 #: The `type` of a test message, to which endpoints cannot subscribe.

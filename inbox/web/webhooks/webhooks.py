@@ -41,6 +41,8 @@ EVENTS = {
     EventType.INTERRUPT_ESCALATED: gettext_noop("more people may answer a request"),
     EventType.INTERRUPT_EXPIRING: gettext_noop("a request expires soon"),
     EventType.INTERRUPT_EXPIRED: gettext_noop("a request expired"),
+    EventType.GRANT_MADE: gettext_noop("a reviewer allowed further calls"),
+    EventType.GRANT_ENDED: gettext_noop("a permission for further calls ended"),
 }
 _DISABLED_REASONS = {
     DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),

@@ -52,12 +52,12 @@ RENAMED_COLUMNS = {
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
     "inbox_agent": {"environment": ""},
-    "inbox_decision": {"ruling_id": None},
+    "inbox_decision": {"ruling_id": None, "grant_id": None, "grant_use": None},
     "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},
 }
 NEW_TABLES = (
     *("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep"),
-    *("inbox_group", "inbox_groupmember"),
+    *("inbox_group", "inbox_groupmember", "inbox_grant"),
 )
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'

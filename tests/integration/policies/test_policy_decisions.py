@@ -8,6 +8,7 @@ import pytest
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.models import AuditEntry, Decision, Delivery, Interrupt, Run
 from inbox.rules import errors
+from tests.integration.policies.conftest import SCHEMA
 from tests.support.policies.published import publish, rule, tool_is, up_to
 from tests.support.steps import (
     answer,
@@ -18,49 +19,6 @@ from tests.support.steps import (
     resumed_run,
     start,
 )
-
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "approved": {"type": "boolean"},
-        "editedArgs": {"type": "object"},
-        "reason": {"type": "string"},
-    },
-    "required": ["approved"],
-}
-
-
-@pytest.fixture
-def run_paying(world, as_agent):
-    """Start a run whose agent proposes payments of these arguments, and drive it."""
-
-    def start_run(*calls, schema=SCHEMA, **more):
-        async def play(run_input, ctx):
-            if ctx.answers:
-                yield agui.RunFinishedEvent(thread_id="t", run_id="r")
-                return
-            for number, args in enumerate(calls):
-                yield agui.ToolCallStartEvent(tool_call_id=f"c{number}", tool_call_name="refund")
-                yield agui.ToolCallArgsEvent(tool_call_id=f"c{number}", delta=json.dumps(args))
-                yield agui.ToolCallEndEvent(tool_call_id=f"c{number}")
-            interrupts = [
-                agui.Interrupt(
-                    id=f"i{number}",
-                    reason="tool_call",
-                    tool_call_id=f"c{number}",
-                    response_schema=schema,
-                )
-                for number in range(len(calls))
-            ]
-            outcome = agui.RunFinishedInterruptOutcome(interrupts=interrupts)
-            yield agui.RunFinishedEvent(
-                thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
-            )
-
-        return start(world, "go", agent=as_agent(play), **more)
-
-    return start_run
-
 
 SMALL = rule("small", "allow", tool_is("refund"), up_to(50))
 LARGE = rule("large", "deny", {"path": "/args/amount", "op": "gt", "value": 1000})
