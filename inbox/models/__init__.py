@@ -13,6 +13,7 @@ from inbox.models.audit.audit_trail import (
 )
 from inbox.models.decisions.collaboration import Claim, Comment, InterruptView, Unmasking
 from inbox.models.decisions.decisions import Decision
+from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.people.api_keys import ApiKey
@@ -50,6 +51,7 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DueStep",
+    "Endorsement",
     "Endpoint",
     "Event",
     "Grant",

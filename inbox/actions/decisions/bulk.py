@@ -8,7 +8,7 @@ from uuid import UUID
 
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.models import Decision
+from inbox.models import Decision, Endorsement
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
@@ -63,7 +63,9 @@ def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[BulkRe
     )
 
 
-def _results(actions: Iterable[tuple[UUID, Callable[[], Decision]]]) -> list[BulkResult]:
+def _results(
+    actions: Iterable[tuple[UUID, Callable[[], Decision | Endorsement]]],
+) -> list[BulkResult]:
     """Call each action; a rejected one does not affect the others."""
     actions = list(actions)
     if len(actions) > MAX_ITEMS:
@@ -73,7 +75,11 @@ def _results(actions: Iterable[tuple[UUID, Callable[[], Decision]]]) -> list[Bul
     results = []
     for interrupt_id, act in actions:
         try:
-            results.append(BulkResult(interrupt_id, act()))
+            result = act()
+            # The gate refuses in bulk what several people have to approve.
+            results.append(
+                BulkResult(interrupt_id, result if isinstance(result, Decision) else None)
+            )
         except errors.RequestRejected as refusal:
             results.append(BulkResult(interrupt_id, None, refusal))
     return results

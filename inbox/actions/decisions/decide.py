@@ -10,19 +10,25 @@ from uuid import UUID
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.endorsements import (
+    end_endorsements,
+    endorse,
+    is_endorsed_by,
+    joined_entry,
+)
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
 from inbox.actions.policies.grants import make_grant, stand_down
 from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
-from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
+from inbox.models import Claim, Decision, Endorsement, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
 from inbox.models.moves import Move, move_row
 from inbox.models.statements import insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
-from inbox.queries.policies.policies import ruling_on, stored_ruling
+from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
@@ -40,9 +46,13 @@ from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
 from inbox.rules.people.access import Actor, ActorKind, Permission, may_see_secrets
 from inbox.rules.people.api_keys import check_not_agent_key
-from inbox.rules.policies.eligibility import check_requirement, check_self_approval
-from inbox.rules.policies.evaluation import Ruling
-from inbox.rules.policies.grants import GrantRequest
+from inbox.rules.policies.eligibility import (
+    check_entrance_of_several,
+    check_requirement,
+    check_self_approval,
+    check_slot,
+)
+from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.policies.policy import Effect
 from inbox.rules.runs.contract import (
     InterruptState,
@@ -95,9 +105,12 @@ def decide(
     unseen: bool = False,
     client_run_id: str = "",
     grant: GrantRequest | None = None,
-) -> Decision:
+) -> Decision | Endorsement:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
+
+    An approval where the policy requires several people is stored as an endorsement until it fills
+    the last slot; a denial decides at once.
 
     Safe to replay: the same answer by the same actor returns the decision in force. The checks of
     each entrance are in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly without
@@ -107,6 +120,7 @@ def decide(
     Raises:
         Unauthenticated: the key, the session or the account has ended.
         NotFound, Forbidden, InboxOnly.
+        RequirementNotMet, SelfApproval, DeniedByPolicy: the policy; the messages name the rules.
         AlreadyDecided: there is another decision; `detail` has `by`, `at` and `closed_as`.
         Claimed: another person holds the claim; `detail` has `by` and `until`.
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
@@ -126,9 +140,26 @@ def decide(
         entry = ResumeEntry(interrupt.interrupt_id, status, payload)
         if interrupt.status != InterruptStatus.OPEN:
             return _replayed_decision(interrupt, entry, actor)
-        state = interrupt_state(interrupt, None)
-        draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id, grant)
-        (decision,) = record_decisions(authorization, run=interrupt.run, drafts=[draft])
+        draft = DecisionDraft(
+            interrupt,
+            interrupt_state(interrupt, None),
+            joined_entry(interrupt, entry),
+            view_digest,
+            unseen,
+            client_run_id,
+            grant,
+        )
+        _check_drafts(authorization, [draft])
+        quorum = _quorum(authorization, draft)
+        if quorum.needs_several and is_consent(entry):
+            if grant is not None:
+                raise GrantInvalid(
+                    TranslatableMessage("Several people approve this, so it allows no more calls.")
+                )
+            endorsement = endorse(authorization, draft, quorum, entry)
+            if endorsement is not None:
+                return endorsement
+        (decision,) = _store_decisions(authorization, interrupt.run, [draft])
         queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
         return decision
 
@@ -165,6 +196,12 @@ def record_decisions(
         Claimed, InterruptExpired, ViewDigestRequired, ViewChanged, InvalidPayload, NotInBulk.
     """
     _check_drafts(authorization, drafts)
+    return _store_decisions(authorization, run, drafts)
+
+
+def _store_decisions(
+    authorization: Authorization, run: Run, drafts: Sequence[DecisionDraft]
+) -> list[Decision]:
     thread, actor, now = authorization.thread, authorization.actor, authorization.now
     decided_by_policy = authorization.entrance is Entrance.POLICY
     answers = [(draft.interrupt, draft.entry) for draft in drafts]
@@ -196,6 +233,7 @@ def record_decisions(
     ]
     _sign(decisions)
     insert(decisions)
+    end_endorsements(decisions, now)
     _close(answers, authorization)
     _record_audit(authorization, run, drafts, decisions)
     _change_grants(authorization, drafts, unseen)
@@ -275,44 +313,49 @@ def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
 
 def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
     actor, interrupt, entry = authorization.actor, draft.interrupt, draft.entry
-    rulings = [stored_ruling(interrupt), _ruling_on_edits(interrupt, entry)]
-    self_approval = authorization.thread.team.self_approval
-    for ruling in rulings:
-        if ruling is None or ruling.requirement is None:
-            continue
-        check_requirement(
-            ruling.requirement,
-            actor=actor,
-            entrance=authorization.entrance,
-            rules=ruling.rules,
-        )
-        if ruling.requirement.self_approval is not None:
-            self_approval = self_approval and ruling.requirement.self_approval
-    if not self_approval:
-        is_requester = interrupt.run.is_requested_by(actor)
-        check_self_approval(is_requester=is_requester, reason=interrupt.reason, entry=entry)
-
-
-def _ruling_on_edits(interrupt: Interrupt, entry: ResumeEntry) -> Ruling | None:
-    """
-    Return the ruling on a tool call with the arguments of the answer; None without edits.
-
-    Raises:
-        DeniedByPolicy.
-    """
-    if interrupt.ruling is None or not is_consent(entry) or not isinstance(entry.payload, dict):
-        return None
-    if (args := entry.payload.get("editedArgs")) is None:
-        return None
-    ruling = ruling_on(interrupt, args)
-    if ruling.effect is Effect.DENY:
+    rulings = rulings_on(interrupt, entry.payload if is_consent(entry) else None)
+    if len(rulings) > 1 and rulings[-1].effect is Effect.DENY:
         raise errors.DeniedByPolicy(
             TranslatableMessage(
                 "The team's policy ({rules}) denies the call with these arguments.",
-                rules=", ".join(ruling.rules),
+                rules=", ".join(rulings[-1].rules),
             )
         )
-    return ruling
+    for ruling in rulings:
+        if ruling.requirement is not None:
+            check_requirement(
+                ruling.requirement,
+                actor=actor,
+                entrance=authorization.entrance,
+                rules=ruling.rules,
+            )
+    quorum = _quorum(authorization, draft)
+    if not quorum.allows_self_approval:
+        is_requester = interrupt.run.is_requested_by(actor)
+        check_self_approval(is_requester=is_requester, reason=interrupt.reason, entry=entry)
+    if not is_consent(entry) or quorum.is_default:
+        return
+    if quorum.needs_several:
+        check_entrance_of_several(
+            actor=actor,
+            entrance=authorization.entrance,
+            rules=quorum.rules,
+            count=len(quorum.slots),
+        )
+    else:
+        people = quorum.eligible_people([actor.user_id] if actor.user_id else [])
+        check_slot(quorum.slots[0], people, rules=quorum.rules)
+
+
+def _quorum(authorization: Authorization, draft: DecisionDraft) -> Quorum:
+    """Return the slots for the answer, by the ruling and the one on edited arguments."""
+    payload = draft.entry.payload if is_consent(draft.entry) else None
+    return quorum_of(
+        draft.interrupt,
+        authorization.now,
+        rulings_on(draft.interrupt, payload),
+        team_allows_self_approval=authorization.thread.team.self_approval,
+    )
 
 
 def _check_seen(authorization: Authorization, draft: DecisionDraft) -> None:
@@ -446,6 +489,8 @@ def _replayed_decision(interrupt: Interrupt, entry: ResumeEntry, actor: Actor) -
     decision = interrupt.decisions.get(withdrawn_at=None)
     stored_entry = entry_of(interrupt, decision)
     if decision.is_by(actor) and fingerprint([stored_entry]) == fingerprint([entry]):
+        return decision
+    if is_endorsed_by(decision, actor, entry):
         return decision
     raise _closed_error(interrupt, decision)
 

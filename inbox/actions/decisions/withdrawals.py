@@ -5,6 +5,7 @@ from uuid import UUID
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.endorsements import reopen_endorsements
 from inbox.actions.decisions.tool_call_decisions import recompute_tool_call
 from inbox.actions.policies.grants import ActiveGrants
 from inbox.actions.webhooks import outbox
@@ -54,6 +55,8 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         decision.save(update_fields=["withdrawn_at", "signature"])
         recompute_tool_call(interrupt)
         ActiveGrants(thread).end_made_from(interrupt, actor)
+        if interrupt.people_needed > 1:
+            reopen_endorsements(interrupt, decision, now)
         move_row(interrupt, InterruptStatus.OPEN)
         interrupt.closed_at = None
         if interrupt.view_version > 1:  # the agent's address may have changed since

@@ -47,6 +47,8 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
             continue
         _limit_expiry(row, ruling)
         row.view_version = VIEW_VERSION_WITH_RULING
+        if ruling.requirement is not None:
+            row.people_needed = len(ruling.requirement.slots)
         row.ruling = Ruling(
             interrupt=row,
             number=1,

@@ -97,6 +97,14 @@ def grant_changed(kind: EventType, *, thread: Thread, grant: Grant, now: datetim
         _store(endpoints, kind, thread, [(None, {"grant": facts})], now)
 
 
+def interrupt_endorsed(
+    *, thread: Thread, interrupt: Interrupt, endorsed: int, of: int, now: datetime
+) -> None:
+    """Store messages that one of several people approved; the caller holds the lock."""
+    rows = [(interrupt, {"endorsed": endorsed, "of": of})]
+    _report_interrupts(EventType.INTERRUPT_ENDORSED, thread, rows, now)
+
+
 @transaction.atomic(durable=True)
 def warn_of_expiry(*, thread_id: UUID) -> int:
     """

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -12,12 +12,14 @@ from rest_framework.response import Response
 
 from inbox.actions.decisions import bulk
 from inbox.actions.decisions.decide import decide
+from inbox.actions.decisions.endorsements import withdraw_endorsement
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.error_responses import Problem, body_of
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Schema, source
+from inbox.queries.policies.quorum import endorsement_progress
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Permission
@@ -74,6 +76,17 @@ class Decision(Schema):
     withdrawn_at: datetime | None
 
 
+class EndorsementState(Schema):
+    """The approvals of an interrupt that several people have to approve."""
+
+    endorsed: Annotated[int, example(1)]
+    """The number of required people who have approved."""
+    of: Annotated[int, example(2)]
+    """The number of people that the policy requires."""
+    missing: Annotated[list[str], example(["finance"])]
+    """The groups or roles of which one person each is missing."""
+
+
 class Result(Schema):
     """The result for one of many: the decision, or the error that a single request would get."""
 
@@ -86,9 +99,12 @@ class Decisions(ApiView):
     @operation(
         "POST",
         "Decide one interrupt",
-        {200: Decision},
+        {200: Decision, 202: EndorsementState},
         body=DecisionInput,
-        description="The last decision that a run waits for resumes it.",
+        description=(
+            "The last decision that a run waits for resumes it. 202 if the team's policy requires "
+            "approvals of more people."
+        ),
         refusals=(
             errors.AlreadyDecided,
             errors.Claimed,
@@ -115,7 +131,10 @@ class Decisions(ApiView):
             entrance=Entrance.REST,
             unseen=body.unseen,
         )
-        return _response(row, may_see_secrets=self.may_see_secrets)
+        progress = endorsement_progress(row)
+        if progress is not None:
+            return Response(EndorsementState.represent(progress), status=202)
+        return _response(cast("models.Decision", row), may_see_secrets=self.may_see_secrets)
 
     @operation(
         "POST",
@@ -127,6 +146,17 @@ class Decisions(ApiView):
     def withdraw_decision(self, request: Request, interrupt_id: UUID) -> Response:
         row = withdraw_decision(interrupt_id=interrupt_id, actor=self.actor)
         return _response(row, may_see_secrets=self.may_see_secrets)
+
+    @operation(
+        "DELETE",
+        "Withdraw your own approval of an open interrupt",
+        {204: None},
+        description="For approvals as one of several people.",
+        refusals=(errors.AlreadyDecided,),
+    )
+    def withdraw_endorsement(self, request: Request, interrupt_id: UUID) -> Response:
+        withdraw_endorsement(interrupt_id=interrupt_id, actor=self.actor)
+        return Response(status=204)
 
     @operation(
         "POST",

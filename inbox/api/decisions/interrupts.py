@@ -249,7 +249,7 @@ def _args(row: "models.Interrupt") -> Any:
     """Return what an approval allows, as an earlier decision about the call may have edited it."""
     if row.args is None or row.tool_call is None:
         return None
-    return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
+    return json.loads((row.current_args or "") if row.status == "open" else row.args)
 
 
 def _masked(args: Any, body: Mapping[str, Any], secrets: Secrets) -> list[dict[str, str]]:

@@ -81,6 +81,13 @@ class EscalatedData(InterruptData):
     """The groups and roles that may decide from now on, too."""
 
 
+class EndorsedData(InterruptData):
+    endorsed: int
+    """The number of people who have approved."""
+    of: int
+    """The number of people that the policy requires."""
+
+
 class ClosedInterruptData(InterruptData):
     decision: WebhookDecision
 
@@ -130,6 +137,12 @@ class EscalatedMessage(Schema):
     data: EscalatedData
 
 
+class EndorsedMessage(Schema):
+    type: Literal[EventType.INTERRUPT_ENDORSED]
+    timestamp: datetime
+    data: EndorsedData
+
+
 class ClosedMessage(Schema):
     type: Literal[EventType.INTERRUPT_DECIDED, EventType.INTERRUPT_EXPIRED]
     timestamp: datetime
@@ -155,6 +168,7 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "interrupt.decided": (ClosedMessage, "An interrupt was decided or cancelled"),
     "interrupt.reminded": (NoticeMessage, "A policy reminds people of an open interrupt"),
     "interrupt.escalated": (EscalatedMessage, "More people may decide an open interrupt"),
+    "interrupt.endorsed": (EndorsedMessage, "One of several people approved an open interrupt"),
     "interrupt.expiring": (NoticeMessage, "An open interrupt expires soon"),
     "interrupt.expired": (ClosedMessage, "An interrupt has expired"),
     "grant.made": (GrantMessage, "A reviewer has allowed further calls of a tool"),

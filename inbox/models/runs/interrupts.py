@@ -101,6 +101,13 @@ class Interrupt(models.Model):
         help_text="author of the decision; not meaningful while open",
     )
 
+    people_needed = models.PositiveSmallIntegerField(
+        default=1, help_text="slots of the policy, for lists; the gate computes them again"
+    )
+    endorsed_payload = models.TextField(
+        null=True, help_text="JSON text of what has been endorsed, unless it is a plain approval"
+    )
+
     #: The grant that approves the new interrupt, and the number of this use of it.
     grant_use: tuple["Grant", int] | None = None
     may_decide: bool  #: set by the query of a bulk review: the actor's permission
@@ -140,7 +147,16 @@ class Interrupt(models.Model):
             approved_args=call.approved_args if call else None,
             body=self.body,
             key=f"{self.pk} {self.view_digest}",
+            people_needed=self.people_needed,
         )
+
+    @property
+    def current_args(self) -> str | None:
+        """JSON text of the arguments that an approval allows now, None without a tool call."""
+        endorsed = json.loads(self.endorsed_payload) if self.endorsed_payload else None
+        if isinstance(endorsed, dict) and "editedArgs" in endorsed and self.tool_call:
+            return json.dumps(endorsed["editedArgs"], ensure_ascii=False)
+        return self.tool_call.approved_args if self.tool_call else None
 
     @cached_property
     def ruling(self) -> Optional["Ruling"]:
@@ -165,8 +181,9 @@ class Interrupt(models.Model):
         """
         Return the current view digest, which a decision has to send.
 
-        It changes if another interrupt about the same call was answered with edited arguments, or
-        if the agent has moved: a page that was opened before does not display that.
+        It changes if another interrupt about the same call was answered with edited arguments, if
+        somebody endorsed changes, or if the agent has moved: a page that was opened before does not
+        display that.
         """
         call = self.tool_call
         is_changed = call is not None and call.approved_args != self.args
@@ -174,4 +191,5 @@ class Interrupt(models.Model):
             self.view_digest,
             changed_args=call.approved_args if call is not None and is_changed else None,
             endpoint=self.endpoint_digest,
+            endorsed=self.endorsed_payload,
         )

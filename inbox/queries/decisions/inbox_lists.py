@@ -56,12 +56,13 @@ _LIST_COLUMNS = (
         "expires_at",
         "due_at",
     ),
-    *("created_at", "closed_at", "agent__slug"),
+    *("created_at", "closed_at", "agent__slug", "people_needed"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
 )
 _FULL_COLUMNS = (
     *("interrupt_id", "run", "thread", "status", "reason", "title", "args", "body"),
     *("view_digest", "endpoint_digest", "expires_at", "created_at", "closed_at"),
+    *("people_needed", "endorsed_payload"),
     *("tool_call__name", "tool_call__args", "tool_call__edited_args"),
     *("thread__external_id", "thread__agent__slug"),
 )

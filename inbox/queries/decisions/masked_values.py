@@ -52,7 +52,7 @@ def masked_values_of_interrupt(
     if call is not None:
         # Closed interrupts show the proposed arguments; edits are part of the answer.
         is_open = row.status == InterruptStatus.OPEN
-        values["arguments"] = MaskedValues(call.approved_args if is_open else call.args, args)
+        values["arguments"] = MaskedValues((row.current_args or "") if is_open else call.args, args)
     if decision is not None and decision.payload:
         values["answer"] = MaskedValues(decision.payload, secrets_of_answers(row.body))
     if call is not None and call.started_at:

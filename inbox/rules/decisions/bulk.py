@@ -33,6 +33,7 @@ class BulkCandidate:
     approved_args: str | None  #: with edits
     body: str  #: the AG-UI Interrupt
     key: str  #: a cache key, unique for these texts
+    people_needed: int = 1
 
     @cached_property
     def interrupt(self) -> dict[str, Any]:
@@ -143,6 +144,10 @@ _OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], .
         TranslatableMessage("Some values are masked. Review this request on its own page."),
     ),
     (_is_long, TranslatableMessage("Shortened here. Open the request to read all of it.")),
+    (
+        lambda candidate: candidate.people_needed > 1,
+        TranslatableMessage("Several people have to approve this. Review it on its own page."),
+    ),
     (
         _is_changed,
         TranslatableMessage(

@@ -89,13 +89,22 @@ def view_digest(
     return digest(canonical_json(parts if version == 1 else {"version": version, **parts}))
 
 
-def current_view_digest(opened: str, *, changed_args: str | None = None, endpoint: str = "") -> str:
+def current_view_digest(
+    opened: str,
+    *,
+    changed_args: str | None = None,
+    endpoint: str = "",
+    endorsed: str | None = None,
+) -> str:
     """
     Return the digest of an interrupt as it is displayed now.
 
     `opened` is its `view_digest`, `changed_args` the arguments if another decision has edited them,
-    `endpoint` the digest of a remote agent's endpoint.
+    `endpoint` the digest of a remote agent's endpoint, `endorsed` the JSON text of an answer that
+    others have endorsed with changes.
     """
+    if endorsed is not None:
+        opened = digest(canonical_json([opened, {"endorsed": json.loads(endorsed)}]))
     if endpoint:
         return digest(canonical_json([opened, changed_args, endpoint]))
     return opened if changed_args is None else digest(canonical_json([opened, changed_args]))

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from inbox.rules.decisions.gate import Entrance
+from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.decisions.unseen import is_consent
-from inbox.rules.errors import RequirementNotMet, SelfApproval
+from inbox.rules.errors import Forbidden, NotInBulk, RequirementNotMet, SelfApproval
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.rules.policies.policy import Via
+from inbox.rules.policies.endorsements import slot_names
+from inbox.rules.policies.policy import Slot, Via
 from inbox.rules.policies.requirement import MergedRequirement
+from inbox.rules.policies.slots import Person
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import Reason
 from inbox.rules.text.messages import TranslatableMessage
@@ -22,7 +24,7 @@ _VIA: Final = {
     Entrance.AGUI_WEBSOCKET: Via.AGUI,
 }
 #: The reasons that propose something; questions for input may be answered by anybody.
-_PROPOSALS: Final = frozenset({Reason.TOOL_CALL, Reason.CONFIRMATION})
+PROPOSALS: Final = frozenset({Reason.TOOL_CALL, Reason.CONFIRMATION})
 
 
 def check_requirement(
@@ -58,7 +60,58 @@ def check_self_approval(*, is_requester: bool, reason: str, entry: ResumeEntry) 
     Raises:
         SelfApproval.
     """
-    if is_requester and reason in _PROPOSALS and is_consent(entry):
+    if is_requester and reason in PROPOSALS and is_consent(entry):
         raise SelfApproval(
             TranslatableMessage("You started this run, so somebody else has to approve it.")
+        )
+
+
+def check_entrance_of_several(
+    *, actor: Actor, entrance: Entrance, rules: Sequence[str], count: int
+) -> None:
+    """
+    Raise unless the actor can approve here what several people have to approve.
+
+    Raises:
+        Forbidden: AG-UI clients answer all interrupts of a run, which one person cannot do here.
+        NotInBulk.
+        RequirementNotMet: an API key is not a person.
+    """
+    names = ", ".join(rules)
+    if entrance in AGUI:
+        raise Forbidden(
+            TranslatableMessage(
+                "The team's policy ({rules}) requires {count} people. Approve in the inbox.",
+                rules=names,
+                count=count,
+            )
+        )
+    if entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST):
+        raise NotInBulk(
+            TranslatableMessage("Several people have to approve this. Review it on its own page.")
+        )
+    if actor.kind is not ActorKind.HUMAN:
+        raise RequirementNotMet(
+            TranslatableMessage(
+                "The team's policy ({rules}) requires {count} people; a key is not a person.",
+                rules=names,
+                count=count,
+            )
+        )
+
+
+def check_slot(slot: frozenset[Slot], people: Sequence[Person], *, rules: Sequence[str]) -> None:
+    """
+    Raise unless one of these people fits the slot.
+
+    Raises:
+        RequirementNotMet: the message names the rules and the slot.
+    """
+    if not any(person.fits(option) for person in people for option in slot):
+        raise RequirementNotMet(
+            TranslatableMessage(
+                "The team's policy ({rules}) requires one of: {slots}.",
+                rules=", ".join(rules),
+                slots=slot_names([slot]),
+            )
         )

@@ -2,7 +2,6 @@
 
 from inbox.rules.errors import InvalidValue
 from inbox.rules.policies.policy import Policy, Requirement, Via
-from inbox.rules.policies.requirement import REVIEWER
 from inbox.rules.text.messages import TranslatableMessage
 
 _WAYS = {Via.WEB, Via.REST, Via.AGUI}
@@ -31,7 +30,6 @@ def check_supported(policy: Policy) -> None:
 
 def _unsupported(requirement: Requirement) -> str | None:
     members = {
-        "slots": any(slot != REVIEWER for slot in requirement.slots) or len(requirement.slots) > 1,
         "fresh_sign_in_minutes": requirement.fresh_sign_in_minutes is not None,
         "via": bool(requirement.via) and not _WAYS.issuperset(requirement.via or ()),
     }

@@ -19,6 +19,7 @@ class EventType(StrEnum):
     INTERRUPT_DECIDED = "interrupt.decided"  #: resolved or cancelled
     INTERRUPT_REMINDED = "interrupt.reminded"  #: a policy reminds people of it
     INTERRUPT_ESCALATED = "interrupt.escalated"  #: more people may decide from now on
+    INTERRUPT_ENDORSED = "interrupt.endorsed"  #: one of several people approved
     INTERRUPT_EXPIRING = "interrupt.expiring"  #: expires soon
     INTERRUPT_EXPIRED = "interrupt.expired"
     GRANT_MADE = "grant.made"  #: a reviewer allowed further calls of a tool

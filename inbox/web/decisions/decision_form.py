@@ -142,8 +142,9 @@ class DecisionForm:
             return dict(self.proposal.values) if self.proposal else ABSENT
         # A closed interrupt shows the proposed arguments; its edits are in the answer.
         is_open = row.status == InterruptStatus.OPEN
-        edited = row.tool_call.edited_args if is_open else None
-        return row.tool_call.proposed if edited is None else json.loads(edited)
+        is_endorsed = is_open and row.endorsed_payload is not None
+        edited = row.current_args if is_endorsed else is_open and row.tool_call.edited_args
+        return json.loads(edited) if edited else row.tool_call.proposed
 
     @cached_property
     def secrets(self) -> Secrets:

@@ -62,6 +62,14 @@ _SENTENCES |= {
     "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
     "interrupt.reminded": (gettext_noop("{who} sent a reminder"), ""),
     "interrupt.escalated": (gettext_noop("{who} let more people decide"), ""),
+    "interrupt.endorsed": (
+        gettext_noop("{who} approved as one of several"),
+        gettext_noop("You approved as one of several"),
+    ),
+    "endorsement.withdrawn": (
+        gettext_noop("{who} withdrew an approval"),
+        gettext_noop("You withdrew your approval"),
+    ),
     "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (
         gettext_noop("{who} sent an answer that was not accepted"),

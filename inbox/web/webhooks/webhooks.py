@@ -38,6 +38,7 @@ EVENTS = {
     EventType.INTERRUPT_OPENED: gettext_noop("a decision was requested"),
     EventType.INTERRUPT_DECIDED: gettext_noop("a request was answered"),
     EventType.INTERRUPT_REMINDED: gettext_noop("people are reminded of a request"),
+    EventType.INTERRUPT_ENDORSED: gettext_noop("one of several people approved a request"),
     EventType.INTERRUPT_ESCALATED: gettext_noop("more people may answer a request"),
     EventType.INTERRUPT_EXPIRING: gettext_noop("a request expires soon"),
     EventType.INTERRUPT_EXPIRED: gettext_noop("a request expired"),

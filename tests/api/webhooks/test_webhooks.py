@@ -58,6 +58,9 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     slow = start(world, "rehearse:tool_call")
     later(minutes=10)
     do_due_steps(thread_id=slow.thread_id)
+    two = {"slots": [{"role": "reviewer"}, {"role": "reviewer"}]}
+    publish(world, rule("two", "ask", require=two))
+    approve(open_interrupts(start(world, "rehearse:tool_call"))[0], bob)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 

@@ -53,11 +53,12 @@ RENAMED_COLUMNS = {
 NEW_COLUMNS = {
     "inbox_agent": {"environment": ""},
     "inbox_decision": {"ruling_id": None, "grant_id": None, "grant_use": None},
+    "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None},
     "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},
 }
 NEW_TABLES = (
     *("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep"),
-    *("inbox_group", "inbox_groupmember", "inbox_grant"),
+    *("inbox_group", "inbox_groupmember", "inbox_grant", "inbox_endorsement"),
 )
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'

@@ -45,6 +45,7 @@ GET  api/interrupts                              401 200 200 200 200 200 401 200
 GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/endorsement 401 404 403 403 403 404 401 403 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
 DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401
 GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401
