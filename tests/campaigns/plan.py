@@ -10,7 +10,7 @@ from tests.campaigns.faults import barriers, outages
 from tests.campaigns.faults.deployment import DATABASES
 from tests.campaigns.faults.kills import kills
 from tests.campaigns.faults.long_races import long_races
-from tests.campaigns.faults.named_kills import named_kills
+from tests.campaigns.faults.named_kills import named_kills, policy_kills
 from tests.campaigns.faults.pauses import pauses
 from tests.campaigns.faults.setup import Stage, stage
 from tests.campaigns.report import Report
@@ -25,6 +25,7 @@ _ON_ONE_STAGE: Final[dict[str, Callable[..., Report]]] = {
 #: These have a product of their own, on either database.
 _ON_EACH_DATABASE: Final[dict[str, Callable[..., Report]]] = {
     "named-kills": named_kills,
+    "policy-kills": policy_kills,
     "pauses": pauses,
 }
 CAMPAIGNS: Final = ("kills", *_ON_EACH_DATABASE, *_ON_ONE_STAGE, "races")

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,7 @@ class House:
     world: World
     key: str
     ports: tuple[int, ...]
+    environment: Mapping[str, str]
 
     def client(self, number: int = 0) -> Client:
         return Client(f"http://127.0.0.1:{self.ports[number]}", self.key)
@@ -78,7 +79,7 @@ def house(directory: Path, database: Database, *, lease: float) -> Iterator[Hous
         key = manage(environment, "create_api_key", "--name", "campaign", *scopes)
         nursery = stack.enter_context(Nursery(environment))
         ports = (free_port(), free_port())
-        yield House(database, directory, nursery, facts, world, key, ports)
+        yield House(database, directory, nursery, facts, world, key, ports, environment)
 
 
 def again(call: Callable[[], httpx.Response], *, seconds: float = 90) -> httpx.Response:

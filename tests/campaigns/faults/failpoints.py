@@ -28,10 +28,17 @@ BEFORE_SETTLE: Final = "before the settlement's commit"
 DURING_APPEND: Final = "during an append, before its commit"
 AFTER_DECISION: Final = "after the decision's commit"
 AFTER_APPEND: Final = "between two appends"
+BEFORE_RULINGS: Final = "before the rulings are stored"
+AFTER_RULINGS: Final = "after the rulings are stored"
+BEFORE_POLICY: Final = "before the policy's decision"
+BEFORE_RESUME: Final = "after the policy's decision, before its resume"
+AFTER_POLICY: Final = "after the commit of the policy's resume"
 
 #: Where workers are killed, and where a web process is.
 OF_WORKERS: Final = (BEFORE_CLAIM, AFTER_START, AFTER_EFFECT, BEFORE_SETTLE, DURING_APPEND)
 OF_WEB: Final = (AFTER_DECISION,)
+#: Where workers are killed while a policy answers.
+OF_POLICIES: Final = (BEFORE_RULINGS, AFTER_RULINGS, BEFORE_POLICY, BEFORE_RESUME, AFTER_POLICY)
 #: Where a worker is stopped: outside of transactions, as far as its own thread goes.
 TO_STOP: Final = (AFTER_START, AFTER_EFFECT, AFTER_APPEND)
 
@@ -88,6 +95,7 @@ def install() -> None:
     _wrap_rows(trigger)
     _wrap_transactions(trigger)
     _wrap_decisions(trigger)
+    _wrap_policies(trigger)
 
 
 def _shorten_waits() -> None:
@@ -242,6 +250,48 @@ def _wrap_decisions(trigger: _Trigger) -> None:
         wake_workers(run_id)
 
     decisions.decide, wakeups.wake_workers = decided, ring
+
+
+def _wrap_policies(trigger: _Trigger) -> None:
+    """Watch the answers of a policy, in the transaction that ends a run."""
+    from inbox import wakeups
+    from inbox.actions.policies import policy_decisions
+    from inbox.actions.runs import create_interrupts
+
+    store = create_interrupts.store_rulings
+    record = policy_decisions.record_decisions
+    queue = policy_decisions.queue_resume_if_complete
+    wake_workers = wakeups.wake_workers
+    queued = threading.local()
+
+    @wraps(store)
+    def store_rulings(rows: Any) -> None:
+        trigger.reached(BEFORE_RULINGS)
+        store(rows)
+        trigger.reached(AFTER_RULINGS)
+
+    @wraps(record)
+    def record_decisions(*arguments: Any, **more: Any) -> Any:
+        trigger.reached(BEFORE_POLICY)
+        return record(*arguments, **more)
+
+    @wraps(queue)
+    def queue_resume(**arguments: Any) -> Any:
+        trigger.reached(BEFORE_RESUME)
+        resume = queue(**arguments)
+        queued.run = resume and resume.pk
+        return resume
+
+    @wraps(wake_workers)
+    def ring(run_id: Any) -> None:
+        if run_id == getattr(queued, "run", None):
+            trigger.reached(AFTER_POLICY)
+        wake_workers(run_id)
+
+    create_interrupts.store_rulings = store_rulings
+    policy_decisions.record_decisions = record_decisions
+    policy_decisions.queue_resume_if_complete = queue_resume
+    wakeups.wake_workers = ring
 
 
 def _is_let_go(answer: Any) -> bool:

@@ -22,15 +22,22 @@ from tests.campaigns.faults.deployment import (
 from tests.campaigns.faults.failpoints import (
     AFTER_DECISION,
     AFTER_EFFECT,
+    AFTER_POLICY,
+    AFTER_RULINGS,
     AFTER_START,
     BEFORE_CLAIM,
+    BEFORE_POLICY,
+    BEFORE_RESUME,
+    BEFORE_RULINGS,
     BEFORE_SETTLE,
     DURING_APPEND,
+    OF_POLICIES,
     OF_WEB,
     OF_WORKERS,
     ORDERS,
     Orders,
 )
+from tests.campaigns.faults.policy import judge_rulings, publish_policy
 from tests.campaigns.faults.process_forker import Child
 from tests.campaigns.report import Report
 from tests.campaigns.verdict import judge
@@ -38,6 +45,7 @@ from tests.support.product_client import in_background, wait_for
 
 #: Kills at each point, and orders at least.
 _SHORT, _LONG = (1, 12), (84, 1_000)
+_LONG_POLICY = (42, 600)
 _LEASE_SECONDS = 3.0
 _LONGEST_RECOVERY_SECONDS = 90
 #: How often an order comes to each point, about: kills are spread over the whole campaign.
@@ -48,6 +56,11 @@ _HITS_PER_ORDER = {
     BEFORE_SETTLE: 4,
     DURING_APPEND: 10,
     AFTER_DECISION: 1.5,
+    BEFORE_RULINGS: 1,
+    AFTER_RULINGS: 1,
+    BEFORE_POLICY: 0.8,
+    BEFORE_RESUME: 0.8,
+    AFTER_POLICY: 0.6,
 }
 
 
@@ -66,15 +79,33 @@ def named_kills(directory: Path, database: Database, *, short: bool) -> Report:
     """Kill the product's processes at each of the points, equally often."""
     report = Report(f"kill -9 at named points, {database}")
     each, orders = _SHORT if short else _LONG
+    with house(directory, database, lease=_LEASE_SECONDS) as on:
+        troupe = _Troupe(on, report, OF_WORKERS, OF_WEB, each=each, orders=orders)
+        _kill_all(on, troupe, report, orders=orders, at_once=12 if short else 48)
+    return report.done()
+
+
+def policy_kills(directory: Path, database: Database, *, short: bool) -> Report:
+    """Kill workers while a policy allows, denies and asks, equally often at each point."""
+    report = Report(f"kill -9 while a policy answers, {database}")
+    each, orders = _SHORT if short else _LONG_POLICY
+    with house(directory, database, lease=_LEASE_SECONDS) as on:
+        publish_policy(on)
+        troupe = _Troupe(on, report, OF_POLICIES, (), each=each, orders=orders)
+        _kill_all(on, troupe, report, orders=orders, at_once=12 if short else 48)
+        judge_rulings(report, on)
+    return report.done()
+
+
+def _kill_all(on: House, troupe: "_Troupe", report: Report, *, orders: int, at_once: int) -> None:
+    """Bring orders until each point has had its kills, and judge the rows."""
     with ExitStack() as stack:
-        on = stack.enter_context(house(directory, database, lease=_LEASE_SECONDS))
-        troupe = _Troupe(on, report, each=each, orders=orders)
         client = stack.enter_context(on.client())
         people = People(on, stack.enter_context(on.client()))
         stack.enter_context(in_background(people.answer_until))
         stack.enter_context(in_background(troupe.keep_places))
         again(lambda: client.http.get("/healthz"))
-        customers = Customers(on, [client], at_once=12 if short else 48)
+        customers = Customers(on, [client], at_once=at_once)
         most = orders * 3
         customers.bring_until(
             lambda brought: brought >= most or (brought >= orders and troupe.is_done)
@@ -87,26 +118,34 @@ def named_kills(directory: Path, database: Database, *, short: bool) -> Report:
         judge(report, on, orders=customers.brought)
         report.figures |= {f"killed {point}": killed[point] for point in troupe.done}
         report.figures |= {"killed in all": killed.total(), "answers": people.answered}
-    return report.done()
 
 
 class _Troupe:
     """The processes of the product, each with an order to kill itself somewhere."""
 
-    def __init__(self, on: House, report: Report, *, each: int, orders: int) -> None:
+    def __init__(
+        self,
+        on: House,
+        report: Report,
+        of_workers: tuple[str, ...],
+        of_web: tuple[str, ...],
+        *,
+        each: int,
+        orders: int,
+    ) -> None:
         self._house = on
         self._report = report
         self._each = each
         self._orders = orders
         self._number = 0
         if on.database == "SQLite":
-            self._places = [_Place(SERVE, (*OF_WORKERS, *OF_WEB), on.ports[0])]
+            self._places = [_Place(SERVE, (*of_workers, *of_web), on.ports[0])]
         else:
             self._places = [
-                _Place(WEB, OF_WEB, on.ports[0]),
-                *(_Place(WORKER, OF_WORKERS, 0) for _ in range(3)),
+                _Place(WEB, of_web, on.ports[0]),
+                *(_Place(WORKER, of_workers, 0) for _ in range(3)),
             ]
-        self.done = Counter(dict.fromkeys((*OF_WORKERS, *OF_WEB), 0))
+        self.done = Counter(dict.fromkeys((*of_workers, *of_web), 0))
 
     @property
     def left(self) -> dict[str, int]:
@@ -140,8 +179,8 @@ class _Troupe:
     def _fill(self, place: _Place) -> None:
         armed = Counter(other.armed for other in self._places if other is not place)
         left = {point: self.left.get(point, 0) - armed[point] for point in place.points}
-        point = max(place.points, key=lambda point: (left[point], random.random()))
-        place.armed = point if left[point] > 0 else ""
+        point = max(place.points, key=lambda point: (left[point], random.random()), default="")
+        place.armed = point if left.get(point, 0) > 0 else ""
         environment = {"PORT": str(place.port or 1)}
         if place.armed:
             environment[ORDERS] = Orders(point, self._hit(place)).to_text()
