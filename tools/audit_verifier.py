@@ -46,6 +46,7 @@ PLACES = {
     "chain": "{chain}",
     "decision": gettext_noop("decision {id}"),
     "interrupt": gettext_noop("interrupt {id}"),
+    "policy_version": gettext_noop("policy version {id}"),
     "run": gettext_noop("run {id}"),
     "tool_call": gettext_noop("tool call {id}"),
 }
@@ -104,6 +105,8 @@ PROBLEMS = {
     "interrupt_not_recorded": gettext_noop("no entry records this interrupt"),
     "interrupt_gone": gettext_noop("the recorded interrupt is missing"),
     "interrupt_differs": gettext_noop("it differs from the recorded interrupt"),
+    "ruling_differs": gettext_noop("its policy ruling differs from the recorded one"),
+    "version_differs": gettext_noop("it differs from the recorded policy"),
     "start_not_recorded": gettext_noop("no entry records its start"),
     "result_not_recorded": gettext_noop("no entry records its result"),
     "result_gone": gettext_noop("the recorded result is missing"),

@@ -1,15 +1,16 @@
 """Reconciliation of the audit trail with the rows that its entries describe."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
+from inbox.actions.policies.rulings import audit_detail
+from inbox.models import AuditEntry, Decision, Interrupt, PolicyVersion, Ruling, Run, ToolCall
 from inbox.queries.decisions.verified_decisions import check_decision
 from inbox.rules import errors
-from inbox.rules.decisions.consent import digest
+from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, digest
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from tools.audit_verifier import Finding, Verifier
 
@@ -19,7 +20,7 @@ _CHUNK_ROWS = 1_000
 
 def reconcile(thread: Any = None) -> list[Finding]:
     """
-    Compare decisions, tool calls and resumes with their entries, in both directions.
+    Compare decisions, rulings, tool calls and resumes with their entries, in both directions.
 
     Erased names and texts are not compared. `thread` is the id of the only thread to compare.
     """
@@ -29,6 +30,8 @@ def reconcile(thread: Any = None) -> list[Finding]:
         *_decisions_that_differ(thread),
         *_arguments_that_differ(thread),
         *_interrupts_that_differ(thread),
+        *_rulings_that_differ(thread),
+        *([] if thread else _versions_that_differ()),
         *_calls_without_entry(thread),
         *_entries_without_call(thread),
         *_resumes_without_entry(thread),
@@ -81,7 +84,8 @@ def _entries_without_decision(thread: Any) -> Iterator[Finding]:
 
 
 def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
-    rows = _decisions(thread).filter(withdrawn_at=None).select_related("interrupt")
+    rows = _decisions(thread).filter(withdrawn_at=None)
+    rows = rows.select_related("interrupt", "ruling__version")
     # Decisions from before the first signed one may have no signature.
     first_signed = rows.exclude(signature="").exclude(signature__contains=":upgraded:")
     since = first_signed.aggregate(at=Min("created_at"))["at"]
@@ -130,8 +134,12 @@ def _agrees(decision: Decision, entry: AuditEntry) -> bool:
         decision.actor_kind,
         decision.ident[:64],
     )
+    rulings = [decision.ruling] if decision.ruling else []
+    detail = entry.content["detail"]
+    is_same_ruling = detail.get("policy") == _ruling_detail(rulings)
     is_same_call = not decision.args_digest or decision.args_digest == approved
-    return is_same_actor and is_same_call and entry.content["detail"].get("payload") == payload
+    is_same_answer = is_same_call and detail.get("payload") == payload
+    return is_same_actor and is_same_ruling and is_same_answer
 
 
 def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
@@ -150,6 +158,43 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
             yield _in_entry(entry, "interrupt_gone")
         elif view is not None and view != entry.interrupt.view_digest:
             yield Finding("interrupt", "interrupt_differs", {"id": str(entry.interrupt.pk)})
+
+
+def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
+    """Compare the first ruling on each interrupt, and the last one with the interrupt's digest."""
+    entries = _entries(thread, "interrupt.opened").filter(
+        interrupt__view_version__gte=VIEW_VERSION_WITH_RULING
+    )
+    entries = entries.select_related("payload", "interrupt__tool_call")
+    entries = entries.prefetch_related("interrupt__rulings__version")
+    for entry in entries.iterator(_CHUNK_ROWS):
+        row = cast("Interrupt", entry.interrupt)
+        rulings = sorted(row.rulings.all(), key=lambda ruling: ruling.number)
+        row.ruling = rulings[-1] if rulings else None
+        detail = entry.content["detail"]
+        is_recorded = not detail or detail.get("policy") == _ruling_detail(rulings[:1])
+        if not is_recorded or row.digest_at_creation() != row.view_digest:
+            yield Finding("interrupt", "ruling_differs", {"id": str(row.pk)})
+
+
+def _ruling_detail(rulings: Sequence[Ruling]) -> Any:
+    """Return what entries contain of a ruling, None without one; of a forged text, the error."""
+    try:
+        return audit_detail(rulings[0]) if rulings else None
+    except (ValueError, LookupError, TypeError) as error:
+        return repr(error)
+
+
+def _versions_that_differ() -> Iterator[Finding]:
+    """Compare each published policy with the entry about its publication."""
+    entries = AuditEntry.objects.filter(action="policy.published").select_related("payload")
+    details = [(entry.team_id, entry.content["detail"]) for entry in entries]
+    recorded = {(team, detail.get("version"), detail.get("digest")) for team, detail in details}
+    erased = {team for team, detail in details if not detail}
+    for row in PolicyVersion.objects.order_by("pk").iterator(_CHUNK_ROWS):
+        is_recorded = row.team_id in erased or (row.team_id, row.number, row.digest) in recorded
+        if not is_recorded or digest(row.body) != row.digest:
+            yield Finding("policy_version", "version_differs", {"id": str(row.pk)})
 
 
 def _calls_without_entry(thread: Any) -> Iterator[Finding]:

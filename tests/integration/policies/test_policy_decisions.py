@@ -2,14 +2,13 @@
 
 import json
 
-import ag_ui.core as agui
 import pytest
 
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.models import AuditEntry, Decision, Delivery, Interrupt, Run
 from inbox.rules import errors
-from tests.integration.policies.conftest import SCHEMA
 from tests.support.policies.published import publish, rule, tool_is, up_to
+from tests.support.policies.refunds import proposals
 from tests.support.steps import (
     answer,
     approve,
@@ -267,23 +266,7 @@ def test_an_unreadable_version_asks_for_everything(world, run_paying, monkeypatc
 def test_fifty_resumes_without_a_person_end_in_a_question(world, as_agent):
     publish(world, rule("all", "allow", tool_is("refund")))
 
-    async def play(run_input, ctx):
-        name = f"c-{run_input.run_id}"
-        yield agui.ToolCallStartEvent(tool_call_id=name, tool_call_name="refund")
-        yield agui.ToolCallArgsEvent(tool_call_id=name, delta="{}")
-        yield agui.ToolCallEndEvent(tool_call_id=name)
-        interrupt = agui.Interrupt(
-            id=f"i-{run_input.run_id}",
-            reason="tool_call",
-            tool_call_id=name,
-            response_schema=SCHEMA,
-        )
-        outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
-        yield agui.RunFinishedEvent(
-            thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
-        )
-
-    run = start(world, "go", agent=as_agent(play))
+    run = start(world, "go", agent=as_agent(proposals([{}], is_endless=True)))
     resumes = 0
     while (following := resumed_run(run)) is not None:
         run, resumes = following, resumes + 1

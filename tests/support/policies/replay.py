@@ -8,7 +8,7 @@ from agents.agui import strict_json
 from inbox.models import Ruling
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.policies.document import parse_policy
-from inbox.rules.policies.evaluation import VersionedPolicy, evaluate
+from inbox.rules.policies.evaluation import VersionedPolicy, apply_grant, evaluate
 from inbox.rules.policies.facts import facts_from_json
 
 
@@ -30,7 +30,8 @@ def differences(row: Ruling) -> Iterator[str]:
     args = json.loads(interrupt.args) if interrupt.args else None
     facts = facts_from_json({**stored["facts"], "args": args})
     policy = VersionedPolicy(version.number, parse_policy(strict_json.loads(version.body)))
-    ruling = evaluate([policy], facts, row.created_at).to_json()
+    outcome = evaluate([policy], facts, row.created_at)
+    ruling = (apply_grant(outcome, stored["grant"]) if stored["grant"] else outcome).to_json()
     expected = {name: value for name, value in stored.items() if name != "facts"}
     if canonical_json(ruling) != canonical_json(expected):
         yield f"ruling {row.pk}: {ruling['effect']} {ruling['rules']}, stored {expected['rules']}"
