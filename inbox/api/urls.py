@@ -59,6 +59,7 @@ urlpatterns = [
     ),
     path("teams/<slug:team>/policy/publish", policies.Policies.of("publish_draft")),
     path("teams/<slug:team>/policy/backtest", trying.Trying.of("backtest")),
+    path("teams/<slug:team>/policy/test", trying.Trying.of("test")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),

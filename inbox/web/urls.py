@@ -23,7 +23,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
-from inbox.web.policies import backtest_page, policy_page
+from inbox.web.policies import backtest_page, policy_page, try_page
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -103,6 +103,8 @@ urlpatterns = [
     path("teams/<slug:team>/policy/template", policy_page.add_template, name="add_policy_template"),
     path("teams/<slug:team>/policy/publish", policy_page.publish, name="publish_policy"),
     path("teams/<slug:team>/policy/discard", policy_page.discard, name="discard_policy"),
+    path("teams/<slug:team>/policy/try/", try_page.form, name="try_policy"),
+    path("teams/<slug:team>/policy/try/run", try_page.run, name="run_policy_try"),
     path("teams/<slug:team>/policy/backtest/", backtest_page.form, name="policy_backtest"),
     path("teams/<slug:team>/policy/backtest/run", backtest_page.run, name="run_policy_backtest"),
     path(

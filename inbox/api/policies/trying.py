@@ -1,5 +1,6 @@
 """REST: trying a policy on past requests before it is published."""
 
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,17 +9,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.api.base.base_view import ApiView
-from inbox.api.base.field_types import UNSET, Range, example
+from inbox.api.base.field_types import UNSET, Range, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Schema
 from inbox.api.policies.policies import Document
 from inbox.queries.people.teams import team_for
-from inbox.queries.policies import backtests
+from inbox.queries.policies import backtests, trials
 from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.policies import backtest
 from inbox.rules.policies.backtest import PastOutcome
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.conditions import Truth
+from inbox.rules.policies.policy import Effect, Mode
+from inbox.rules.policies.sentences import explanation, match_sentence
 
 operation = partial(
     describe_operation, tag="policies", scope=Permission.ADMIN, second_scope=Permission.READ
@@ -65,7 +68,65 @@ class Backtest(Schema):
     """The enforced rules that would have decided nothing."""
 
 
+class TrialInput(PolicyChoice):
+    """A request of the team, or else the facts of a call; what is left out is unknown."""
+
+    request: UUID = UNSET
+    tool: Annotated[str, Text(200), example("refund_payment")] = UNSET
+    agent: Annotated[str, Text(50), example("refund-desk")] = UNSET
+    environment: Annotated[str, Text(40), example("production")] = UNSET
+    arguments: Annotated[dict[str, Any], example({"amount": 40})] = UNSET
+    at: datetime = UNSET
+    """The time of the request; now by default."""
+
+
+class RuleResult(Schema):
+    rule: RuleKey
+    mode: Mode
+    effect: Effect
+    truth: Truth
+    """Whether its conditions hold."""
+    applied: bool
+    """True if the rule decides."""
+    explanation: Annotated[str, example("Small refunds (version 3) approved: amount 40 <= 50.")]
+
+
+class TrialResult(Schema):
+    effect: Effect
+    rules: list[RuleKey]
+    """The rules that decide."""
+    grantable: bool
+    explanation: list[Annotated[str, example("No rule decides this request.")]]
+    results: list[RuleResult]
+    """Each rule that is not off."""
+
+
 class Trying(ApiView):
+    @operation(
+        "POST",
+        "Evaluate a policy for one request or call",
+        {200: TrialResult},
+        body=TrialInput,
+        description="Nothing is stored. The secret arguments of a request are unknown.",
+        refusals=(errors.InvalidValue,),
+    )
+    def test(self, request: Request, team: str) -> Response:
+        row = team_for(self.actor, team)
+        backtests.require_drafting(self.actor, row.pk)
+        body = TrialInput.from_request(request)
+        members = body.sent()
+        call = trials.Call(
+            **{name: members[name] for name in trials.Call.__annotations__ if name in members}
+        )
+        trial = trials.try_policy(
+            self.actor,
+            row,
+            backtests.policy_to_try(row.pk, **_choice(body)),
+            call=call,
+            request=members.get("request"),
+        )
+        return Response(_represent_trial(trial))
+
     @operation(
         "POST",
         "Evaluate a policy for past requests",
@@ -86,6 +147,19 @@ class Trying(ApiView):
 def _choice(body: PolicyChoice) -> dict[str, Any]:
     members = body.sent()
     return {"document": members.get("policy"), "version": members.get("version")}
+
+
+def _represent_trial(trial: trials.Trial) -> dict[str, Any]:
+    results = [
+        RuleResult.represent(match, mode=rule.mode, explanation=match_sentence(match))
+        for rule, match in trial.matches
+    ]
+    return TrialResult.represent(
+        trial.ruling,
+        rules=list(trial.ruling.rules),
+        explanation=explanation(trial.ruling),
+        results=results,
+    )
 
 
 def _represent_backtest(result: backtest.Backtest) -> dict[str, Any]:

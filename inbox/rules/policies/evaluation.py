@@ -352,6 +352,31 @@ def _shadow_changes(
 # Explanation
 
 
+def rule_matches(
+    policies: Sequence[VersionedPolicy], facts: Facts, ruling: Ruling
+) -> list[tuple[Rule, Match]]:
+    """Return how each rule that is not off took part in a ruling, with all its conditions."""
+    reader = FactReader(facts)
+    items = [
+        _RuleTruth(version, rule, *_rule_outcome(rule, version.policy, reader))
+        for version in policies
+        if version.policy
+        for rule in version.policy.rules
+        if rule.mode is not Mode.OFF
+    ]
+    return [
+        (
+            item.rule,
+            _match(
+                item,
+                reader,
+                applied=item.rule.mode is Mode.ENFORCE and item.key in ruling.rules,
+            ),
+        )
+        for item in items
+    ]
+
+
 def _matches(
     ruling: Ruling, items: Sequence[_RuleTruth], reader: FactReader
 ) -> tuple[tuple[Match, ...], int]:

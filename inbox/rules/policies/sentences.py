@@ -142,6 +142,12 @@ def explanation(ruling: Ruling, translate: Translate = str, mask: Mask = _unmask
     return sentences
 
 
+def match_sentence(match: Match, translate: Translate = str) -> str:
+    """Return how one rule took part in a ruling."""
+    text = _applied_text if match.applied else _unapplied_text
+    return text(match, translate, _unmasked)
+
+
 # Parts of rules
 
 _EFFECTS: Final = {

@@ -80,6 +80,7 @@ PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403
 DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
 POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403 403 403 201 404 401
 POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403 403 403 403 404 401
+POST api/teams/<slug:team>/policy/test           401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
@@ -188,6 +189,8 @@ POST teams/<slug:team>/policy/template           302 404 403 403 303 404 302 302
 POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/backtest/          302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/backtest/run       302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/try/               302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/try/run            302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/discard            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -307,6 +310,8 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,
     "POST teams/<slug:team>/invitations/add": _INVITATION,
     "POST api/teams/<slug:team>/invitations": _INVITATION,
+    "POST api/teams/<slug:team>/policy/test": {"tool": "refund", "arguments": {"amount": 1}},
+    "POST teams/<slug:team>/policy/try/run": {"tool": "refund", "arguments": "{}"},
     "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
 }
