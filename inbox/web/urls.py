@@ -50,6 +50,11 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/renew", claims_and_comments.renew, name="renew"),
     path("interrupts/<uuid:interrupt_id>/viewed", claims_and_comments.viewed, name="viewed"),
     path("interrupts/<uuid:interrupt_id>/withdraw", claims_and_comments.withdraw, name="withdraw"),
+    path(
+        "interrupts/<uuid:interrupt_id>/withdraw-approval",
+        claims_and_comments.withdraw_approval,
+        name="withdraw_endorsement",
+    ),
     path("interrupts/<uuid:interrupt_id>/reveal", unmask.reveal_interrupt, name="reveal"),
     path("interrupts/<uuid:interrupt_id>/comment", claims_and_comments.comment, name="comment"),
     path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),

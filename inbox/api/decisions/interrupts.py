@@ -11,15 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.api.base.base_view import ApiView
-from inbox.api.base.field_types import AgentName, Agui, Id, example
+from inbox.api.base.field_types import AgentName, Agui, Id, PersonName, example
 from inbox.api.base.openapi_descriptions import describe_operation, query
 from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
-from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
+from inbox.api.decisions.decisions import Decision, EndorsementState, ViewDigest, represent_decision
 from inbox.api.runs.runs import ThreadName
 from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
 from inbox.queries.policies.policies import next_steps, reasons_of, stored_ruling
+from inbox.queries.policies.quorum import progress_of_quorum
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
     MAX_NAME_CHARACTERS,
@@ -140,7 +141,16 @@ class RulingOfPolicy(Schema):
     """Reminders and escalations that are still to come, in the order of their times."""
 
 
+class Endorsement(Schema):
+    by: PersonName = source("user.display_name")
+    at: datetime = source("created_at")
+
+
 class InterruptWithSiblings(Interrupt):
+    required: EndorsementState | None
+    """The people whom the team's policy requires; null if one reviewer or key is enough."""
+    endorsements: Annotated[list[Endorsement], example([])]
+    """The approvals by one person each, in force or part of the decision."""
     policy: RulingOfPolicy | None
     """The ruling of the team's policy; null if there was no policy."""
     siblings: Annotated[list[Sibling], example([])]
@@ -189,6 +199,9 @@ class Interrupts(ApiView):
                 may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
                 policy=_represent_ruling(detail.interrupt),
+                required=detail.quorum
+                and EndorsementState.represent(progress_of_quorum(detail.quorum)),
+                endorsements=[Endorsement.represent(row) for row in detail.endorsements],
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
         )

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from inbox.models import Agent, Claim, Decision, Interrupt, Team
+from inbox.models import Agent, Claim, Decision, Endorsement, Interrupt, Team
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Params, Select
 from inbox.queries.decisions.collaboration import count_claimed
@@ -250,9 +250,23 @@ def _load(
     # Open interrupts have no decision in force.
     decisions = _DECISIONS.all(interrupts=ids) if ids and not is_open else []
     by_interrupt = {decision.interrupt_id: [decision] for decision in decisions}
+    shared = [pk for pk, row in rows.items() if is_open and row.people_needed > 1]
+    endorsers: dict[UUID, list[int]] = {}
+    if shared:
+        in_force = Endorsement.objects.filter(
+            interrupt__in=shared, withdrawn_at=None, voided_at=None
+        )
+        for endorsement in in_force.only("interrupt", "user"):
+            endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user_id)
     for pk, row in rows.items():
+        row.endorsers = endorsers.get(pk, [])  # type: ignore[attr-defined]
         row.standing = by_interrupt.get(pk, [])  # type: ignore[attr-defined]  # as prefetched
     return [rows[pk] for pk in ids if pk in rows]
+
+
+def endorsers_of(row: Interrupt) -> Sequence[int]:
+    """Return the ids of the users whose endorsements are in force, of a row of a list."""
+    return getattr(row, "endorsers", ())
 
 
 def _order(filters: InterruptFilter) -> tuple[str, bool]:

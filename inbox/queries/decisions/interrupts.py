@@ -9,13 +9,23 @@ from uuid import UUID
 
 from django.db.models import Count, Prefetch, Q
 
-from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, InterruptView, Thread
+from inbox.models import (
+    AuditEntry,
+    Claim,
+    Comment,
+    Decision,
+    Endorsement,
+    Interrupt,
+    InterruptView,
+    Thread,
+)
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select
 from inbox.platform.clock import database_now
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import permissions_in, require
+from inbox.queries.policies.quorum import Quorum, current_quorum, endorsements_in_force
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus, Reason
@@ -45,6 +55,8 @@ class InterruptDetail:
     withdraw_until: datetime | None  #: None also while other decisions of the set are missing
     unseen: Sequence[str]  #: masked sets of values that the actor has not revealed
     is_seen: bool  #: the actor has opened it with the current view digest
+    quorum: Quorum | None = None  #: of an open interrupt for which a policy has slots
+    endorsements: Sequence[Endorsement] = ()  #: in force, or part of the decision; with users
 
     @property
     def is_approval(self) -> bool:
@@ -112,6 +124,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     schema = agui_interrupt.get("responseSchema")
     if schema is None:
         schema = DEFAULT_SCHEMAS.get(row.reason)
+    quorum = current_quorum(row, now) if row.status == InterruptStatus.OPEN and row.ruling else None
     return InterruptDetail(
         interrupt=row,
         agui_interrupt=agui_interrupt,
@@ -129,6 +142,8 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         withdraw_until=None if until == NEVER else until,
         unseen=unseen_sets(row, actor.user_id) if row.status == InterruptStatus.OPEN else (),
         is_seen=_is_seen(actor, row),
+        quorum=None if quorum is None or quorum.is_default else quorum,
+        endorsements=endorsements_in_force(row) if row.people_needed > 1 else (),
     )
 
 

@@ -17,6 +17,7 @@ from inbox.actions.decisions.claims_and_comments import (
     release_claim,
     renew_claim,
 )
+from inbox.actions.decisions.endorsements import withdraw_endorsement
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.queries.runs.threads import run_for
@@ -77,6 +78,11 @@ def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
 @post_page
 def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     return _run_action(request, actor, interrupt_id, withdraw_decision)
+
+
+@post_page
+def withdraw_approval(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    return _run_action(request, actor, interrupt_id, withdraw_endorsement)
 
 
 @post_page

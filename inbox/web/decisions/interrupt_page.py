@@ -17,6 +17,7 @@ from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.policies.policies import next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
+from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES
@@ -59,6 +60,15 @@ class PolicyStep:
 
     due_at: datetime
     people: str  #: names of groups and roles; "" for a reminder
+
+
+@dataclass(frozen=True)
+class SlotView:
+    """A place for one person who has to approve."""
+
+    names: str  #: of the groups and roles that may fill it
+    person: str  #: "" while it is open
+    at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -139,6 +149,45 @@ class InterruptPage:
             PolicyStep(step.due_at, ", ".join(key.split(":", 1)[1] for key in step.to))
             for step in next_steps(self.interrupt, self.now)
         ]
+
+    @cached_property
+    def slots(self) -> list[SlotView]:
+        """The people whom the policy requires, and those who have approved."""
+        quorum = self.detail.quorum
+        if quorum is None:
+            return []
+        by_user = {str(row.user_id): row for row in self.detail.endorsements}
+        views = []
+        for number, options in enumerate(quorum.slots):
+            row = by_user.get(quorum.assignment.people.get(number, ""))
+            views.append(
+                SlotView(
+                    names=slot_names([options]),
+                    person=row.user.display_name if row else "",
+                    at=row.created_at if row else None,
+                )
+            )
+        return views
+
+    @property
+    def filled_count(self) -> int:
+        return sum(bool(slot.person) for slot in self.slots)
+
+    @cached_property
+    def is_quorum_possible(self) -> bool:
+        return self.detail.quorum is None or self.detail.quorum.is_possible
+
+    @property
+    def has_endorsed(self) -> bool:
+        """True if the user has approved as one of several, and can withdraw that."""
+        return self.mode != "closed" and any(
+            row.user_id == self.me for row in self.detail.endorsements
+        )
+
+    @property
+    def endorsers(self) -> str:
+        """The names of the people who approved a closed request together."""
+        return ", ".join(row.user.display_name for row in self.detail.endorsements)
 
     @property
     def policy_version(self) -> int:

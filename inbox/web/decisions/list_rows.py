@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
+from inbox.queries.decisions.inbox_lists import endorsers_of
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
@@ -43,6 +44,8 @@ class Row:
     tone: str
     expires_at: datetime | None  #: None unless it expires soon
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
+    approvals: str  #: "1 of 2 approved", "" where one person decides
+    is_endorsed: bool  #: the current user has approved as one of several
     claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
     similar_url: str  #: of the similar open interrupts, "" without any
@@ -110,6 +113,8 @@ def rows_of(
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
             expires_at=interrupt.expires_at if is_open and tone else None,
             progress=_progress(decided, total) if is_open and total > 1 else "",
+            approvals=_approvals(interrupt) if is_open else "",
+            is_endorsed=is_open and me in endorsers_of(interrupt),
             claimed_by=claim.user.display_name if claim else "",
             is_mine=is_mine,
             similar_url=_similar_url(interrupt, query) if has_similar else "",
@@ -125,6 +130,15 @@ def rows_of(
 def _similar_url(interrupt: Interrupt, query: str) -> str:
     url = reverse("similar", args=[interrupt.pk])
     return f"{url}?list={quote(query, safe='')}" if query else url
+
+
+def _approvals(interrupt: Interrupt) -> str:
+    if interrupt.people_needed < 2:
+        return ""
+    count = len(endorsers_of(interrupt))
+    # The same msgid as in the templates.
+    text = gettext("%(count)s of %(total)s approved")
+    return text % {"count": count, "total": interrupt.people_needed}
 
 
 def _progress(decided: int, total: int) -> str:

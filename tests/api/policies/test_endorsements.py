@@ -68,3 +68,12 @@ def test_bulk_decisions_leave_it_out_with_a_reason(interrupt, bob_client):
 
     (result,) = answer.json()["results"]
     assert result["error"]["code"] == "NOT_IN_BULK"
+
+
+def test_an_interrupt_has_its_endorsements_and_the_required_people(interrupt, bob_client):
+    approve(bob_client, interrupt)
+
+    body = bob_client.get(f"/api/interrupts/{interrupt.pk}").json()
+
+    assert body["required"] == {"endorsed": 1, "of": 2, "missing": ["reviewer"]}
+    assert [row["by"] for row in body["endorsements"]] == ["Bob"]

@@ -148,6 +148,7 @@ POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302
 POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/withdraw-approval 302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302

@@ -1,0 +1,74 @@
+"""The page of a request that several people have to approve, and its row in the inbox."""
+
+import json
+
+import pytest
+
+from inbox.models import Endorsement
+from tests.support.policies.published import publish, rule
+from tests.support.steps import answer, approve, open_interrupts, reread, start
+from tests.support.web.pages import words
+
+TWO = {"slots": [{"role": "reviewer"}, {"role": "reviewer"}]}
+
+
+@pytest.fixture
+def interrupt(world):
+    publish(world, rule("two", "ask", require=TWO))
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
+
+
+def page_of(reader, interrupt):
+    return words(reader.get(f"/interrupts/{interrupt.pk}/"))
+
+
+def test_approving_on_the_page_is_one_of_two(interrupt, reads_bob, dora):
+    assert "0 of 2 approved" in page_of(reads_bob, interrupt)
+
+    sent = reads_bob.send(interrupt, "approve")
+
+    assert sent.status_code == 303
+    page = page_of(reads_bob, interrupt)
+    assert "1 of 2 approved" in page
+    assert "Bob approved" in page
+    assert "Still needed: one of reviewer" in page
+    assert "Withdraw my approval" in page
+
+
+def test_an_approval_is_withdrawn_on_the_page(interrupt, reads_bob):
+    reads_bob.send(interrupt, "approve")
+
+    reads_bob.client.post(f"/interrupts/{interrupt.pk}/withdraw-approval")
+
+    assert Endorsement.objects.get().withdrawn_at is not None
+    assert "Withdraw my approval" not in page_of(reads_bob, interrupt)
+
+
+def test_too_few_people_are_pointed_out(interrupt, reads_bob):
+    assert "Too few people can approve this." in page_of(reads_bob, interrupt)
+
+
+def test_enough_people_are_not_pointed_out(interrupt, reads_bob, dora):
+    assert "Too few people" not in page_of(reads_bob, interrupt)
+
+
+def test_the_form_has_the_changes_that_were_endorsed(interrupt, bob, dora, reads_bob):
+    args = {**json.loads(interrupt.args), "subject": "Changed by Dora"}
+    answer(interrupt, dora, {"approved": True, "editedArgs": args})
+
+    assert "Changed by Dora" in reads_bob.open(interrupt)
+    reads_bob.send(interrupt, "approve")
+
+    approved = json.loads(reread(interrupt.tool_call).approved_args)
+    assert approved["subject"] == "Changed by Dora"
+    decided = words(reads_bob.get(f"/decided/{interrupt.pk}/"))
+    assert "Approved together by Dora, Bob" in decided
+
+
+def test_the_row_in_the_inbox_has_the_progress(interrupt, bob, reads_bob, reads_alice):
+    assert "0 of 2 approved" in words(reads_bob.get("/"))
+
+    approve(interrupt, bob)
+
+    assert "Approved by you 1 of 2 approved" in words(reads_bob.get("/"))
+    assert "Approved by you" not in words(reads_alice.get("/"))
