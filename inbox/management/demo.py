@@ -1,4 +1,4 @@
-"""The demo: a team, four people, an API key, and runs that wait for decisions."""
+"""The demo: a team, four people, two API keys, and runs that wait for decisions."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from typing import Any
 
 from inbox import engine
 from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.teams import add_agent, ensure_team_by_slug
@@ -49,6 +50,7 @@ class Credentials:
 
     accounts: list[Account]
     api_key: str
+    reviewer_key: str
 
 
 def ensure_demo(data_dir: Path) -> Credentials:
@@ -58,7 +60,8 @@ def ensure_demo(data_dir: Path) -> Credentials:
         add_agent(TEAM, name)
     if path.exists():
         stored = json.loads(path.read_text())
-        return Credentials([Account(**item) for item in stored["accounts"]], stored["api_key"])
+        accounts = [Account(**item) for item in stored.pop("accounts")]
+        return Credentials(accounts, **{"reviewer_key": stored["api_key"], **stored})
     credentials = _seed()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -70,11 +73,14 @@ def _seed() -> Credentials:
     team = ensure_team_by_slug(TEAM)
     agents = {name: add_agent(TEAM, name) for name in dict.fromkeys(run[0] for run in RUNS)}
     accounts = [_account(team, *person) for person in PEOPLE]
+    # A newcomer may try both sides alone.
+    change_team(team_id=team.pk, self_approval=True, actor=SEED)
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
+    _, reviewer_key = make_key(team_id=team.pk, name="demo reviewer", scopes=scopes, actor=SEED)
     for name, value, message in RUNS:
         _start(agents[name], value, message)
-    return Credentials(accounts, api_key)
+    return Credentials(accounts, api_key, reviewer_key)
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:

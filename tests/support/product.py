@@ -5,6 +5,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
 from tests.support.postgres import PostgresServer
 from tests.support.processes import (
     ProductProcess,
@@ -42,6 +44,21 @@ class Product:
         return "\n\n".join(
             f"{process.log}:\n{process.log_tail()}" for process in (self.web, *self.workers)
         )
+
+
+def forbid_self_approval(product: Product) -> None:
+    """Let nobody in the demo's team approve the tool calls of their own runs."""
+    headers = {"Authorization": f"Bearer {product.create_api_key('read', 'admin')}"}
+    address = f"{product.url}/api/teams/demo"
+    httpx.patch(address, json={"self_approval": False}, headers=headers).raise_for_status()
+
+
+def two_keys(product: Product) -> dict[str, str]:
+    """Make keys for the examples: one that starts runs, and one that decides."""
+    return {
+        "SIGNOFF_API_KEY": product.create_api_key("run", "read"),
+        "SIGNOFF_REVIEWER_KEY": product.create_api_key("run", "read", "decide"),
+    }
 
 
 @contextmanager

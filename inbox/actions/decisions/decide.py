@@ -330,9 +330,8 @@ def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
                 rules=ruling.rules,
             )
     quorum = _quorum(authorization, draft)
-    if not quorum.allows_self_approval:
-        is_requester = interrupt.run.is_requested_by(actor)
-        check_self_approval(is_requester=is_requester, reason=interrupt.reason, entry=entry)
+    if interrupt.run.is_self_approved_by(actor) and not quorum.allows_self_approval:
+        check_self_approval(reason=interrupt.reason, entry=entry)
     if not is_consent(entry) or quorum.is_default:
         return
     if quorum.needs_several:
@@ -354,7 +353,7 @@ def _quorum(authorization: Authorization, draft: DecisionDraft) -> Quorum:
         draft.interrupt,
         authorization.now,
         rulings_on(draft.interrupt, payload),
-        team_allows_self_approval=authorization.thread.team.self_approval,
+        self_approval=authorization.thread.team.self_approval,
     )
 
 

@@ -96,6 +96,7 @@ def make_key(
             digest=digest_token(token),
             scopes=sorted(scopes),
             created_by=actor.label[:160],
+            made_by_user_id=actor.person_id,
             created_at=now,
             expires_at=_end(actor, now, days),
         )
@@ -133,6 +134,7 @@ def rotate_key(
         key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
         key.digest, key.prefix = digest_token(token), token[:_PREFIX_CHARACTERS]
         key.rotated_at = now
+        key.made_by_user_id = actor.person_id or key.made_by_user_id
         if days is not UNCHANGED:
             check_key(
                 name=key.name,
@@ -144,7 +146,7 @@ def rotate_key(
             key.expires_at = _end(actor, now, days)
         else:
             check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
-        key.save(update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at"])
+        key.save(update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at", "made_by_user"])
         _record(
             key,
             "key.rotated",

@@ -69,15 +69,18 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     """
     Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
-    None leaves a value as it is. New periods do not apply to open interrupts or to runs whose grace
-    period has begun. Safe to replay: a change without effect writes no audit entry.
+    None leaves a value as it is, except for `self_approval`. New periods do not apply to open
+    interrupts or to runs whose grace period has begun. Safe to replay: a change without effect
+    writes no audit entry.
 
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
-    changes = {key: value for key, value in settings.items() if value is not None}
+    changes = {
+        key: value for key, value in settings.items() if value is not None or key == "self_approval"
+    }
     check_settings(changes)
     if name is not None and name != team.name:
         audit_trail.record("team.renamed", actor, now, team_id=team.pk, before=team.name, name=name)

@@ -83,7 +83,7 @@ def make_grant(
         raise errors.InvalidValue(
             TranslatableMessage("Further calls can be allowed only while approving a tool call.")
         )
-    if interrupt.run.is_requested_by(actor):
+    if interrupt.run.is_self_approved_by(actor):
         raise errors.InvalidValue(
             TranslatableMessage(
                 "You started this run, so somebody else has to allow further calls."
@@ -210,7 +210,7 @@ class ActiveGrants:
                 and ruling.effect is Effect.ASK
                 and ruling.grantable
                 # A grant is no way to approve one's own calls.
-                and not run.is_requested_by(maker)
+                and not run.is_self_approved_by(maker)
                 and self._fits(grant, ruling.requirement)
             ):
                 grant.used, grant.spent = state.used, state.spent

@@ -59,8 +59,8 @@ class TeamChange(Schema):
     """True if requests can be decided on the pages of the inbox only."""
     names_deciders: Flag = UNSET
     """True if remote agents get the names of the people who decide."""
-    self_approval: Flag = UNSET
-    """True if the requester of a run may approve its tool calls."""
+    self_approval: Flag | None = UNSET
+    """True if requesters may approve their tool calls; null: until two people can decide."""
     two_administrators: Flag = UNSET
     """True if the author of a draft of the policy cannot publish it."""
     headings: Annotated[

@@ -103,6 +103,8 @@ Start a run that asks for approval:
     -H 'Content-Type: application/json' \\
     -d '{{"agent": "rehearsal", "message": "rehearse:tool_call"}}'
 
+A key for programs that decide: {demo.reviewer_key}
+
 Ctrl-C stops it; `make demo-reset` starts over.
 """
 

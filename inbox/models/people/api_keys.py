@@ -1,5 +1,6 @@
 """API keys."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -37,6 +38,14 @@ class ApiKey(models.Model):
     former_until = models.DateTimeField(null=True)
     scopes = models.JSONField(help_text="sorted")
     created_by = models.CharField(max_length=160, blank=True, help_text="as in the audit trail")
+    made_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the last person to receive a token of it; null: a command, or not known",
+    )
     created_at = models.DateTimeField()
     rotated_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True, help_text="null: it does not expire")

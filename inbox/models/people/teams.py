@@ -60,7 +60,9 @@ class Team(models.Model):
         help_text="the policy in force; null: people decide everything",
     )
     self_approval = models.BooleanField(
-        default=True, help_text="requesters may approve their own tool calls"
+        null=True,
+        default=None,
+        help_text="requesters may approve their own tool calls; null: until two people can decide",
     )
     two_administrators = models.BooleanField(
         default=False, help_text="the author of a draft of the policy cannot publish it"

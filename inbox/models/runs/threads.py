@@ -155,6 +155,22 @@ class Run(models.Model):
         requester = (self.requester_user_id, self.requester_key_id)
         return any(requester) and requester == (actor.user_id, actor.key_id)
 
+    def is_self_approved_by(self, actor: Actor) -> bool:
+        """
+        Return True if an approval by the actor is one by the requester.
+
+        A key counts as the person who received its token, in both roles.
+        """
+        person = self.requester_person_id
+        return self.is_requested_by(actor) or (person is not None and person == actor.person_id)
+
+    @property
+    def requester_person_id(self) -> int | None:
+        """The person who requested the run, or who received the token of the key that did."""
+        if self.requester_user_id is None and self.requester_key is not None:
+            return self.requester_key.made_by_user_id
+        return self.requester_user_id
+
 
 class Event(models.Model):
     """One AG-UI event in its wire format. Append-only by triggers."""

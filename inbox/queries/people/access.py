@@ -109,6 +109,13 @@ def may_decide_anywhere(actor: Actor) -> bool:
     return bool(teams_of(actor, Permission.DECIDE))
 
 
+def has_two_deciders(team_id: UUID) -> bool:
+    """Return whether at least two people can decide the team's interrupts."""
+    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
+    people = _MEMBERSHIPS.filter(team=team_id, role__in=roles).values_list("pk", flat=True)
+    return len(people[:2]) == 2
+
+
 def is_installation_admin(actor: Actor) -> bool:
     """Return whether the actor is a superuser or the system."""
     if actor.kind is ActorKind.SYSTEM:

@@ -50,6 +50,7 @@ def actor_of_key(token: str) -> Actor | None:
         token_digest=digest,
         method="key",
         on_behalf=key.created_by,
+        maker_id=key.made_by_user_id,
     )
 
 

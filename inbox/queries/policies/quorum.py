@@ -9,6 +9,7 @@ from typing import Any
 
 from inbox.models import Decision, Endorsement, GroupMember, Interrupt, Membership
 from inbox.platform.clock import database_now
+from inbox.queries.people.access import has_two_deciders
 from inbox.queries.policies.policies import ruling_on, stored_ruling
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
 from inbox.rules.policies.eligibility import PROPOSALS
@@ -24,7 +25,13 @@ class Quorum:
     interrupt: Interrupt
     slots: Slots
     rules: tuple[str, ...]  #: ids of the rules that ask
-    allows_self_approval: bool
+    self_approval: bool | None  #: None: until two people can decide
+
+    @cached_property
+    def allows_self_approval(self) -> bool:
+        if self.self_approval is None:
+            return not has_two_deciders(self.interrupt.team_id)
+        return self.self_approval
 
     @property
     def needs_several(self) -> bool:
@@ -41,8 +48,8 @@ class Quorum:
         members = Membership.objects.filter(team=row.team_id, user__is_active=True)
         if user_ids is not None:
             members = members.filter(user__in=user_ids)
-        if not self.allows_self_approval and row.reason in PROPOSALS:
-            members = members.exclude(user=row.run.requester_user_id or 0)
+        if row.reason in PROPOSALS and not self.allows_self_approval:
+            members = members.exclude(user=row.run.requester_person_id or 0)
         groups: dict[int, set[str]] = {}
         for membership_id, name in GroupMember.objects.filter(membership__in=members).values_list(
             "membership", "group__name"
@@ -104,15 +111,16 @@ def rulings_on(row: Interrupt, payload: Any) -> list[Ruling]:
 
 
 def quorum_of(
-    row: Interrupt, now: datetime, rulings: Sequence[Ruling], *, team_allows_self_approval: bool
+    row: Interrupt, now: datetime, rulings: Sequence[Ruling], *, self_approval: bool | None
 ) -> Quorum:
     """Return the slots that the strictest of the rulings requires at this time."""
-    slots, rules, self_approval = DEFAULT_SLOTS, [], team_allows_self_approval
+    slots, rules = DEFAULT_SLOTS, []
     for ruling in rulings:
         if ruling.requirement is not None:
             slots = merge_slots(slots, ruling.requirement.slots_at(now))
             rules += [rule for rule in ruling.rules if rule not in rules]
-            self_approval = self_approval and ruling.requirement.self_approval is not False
+            if ruling.requirement.self_approval is False:
+                self_approval = False
     return Quorum(row, slots, tuple(rules), self_approval)
 
 
@@ -123,7 +131,7 @@ def current_quorum(row: Interrupt, now: datetime) -> Quorum:
         row,
         now,
         rulings_on(row, payload),
-        team_allows_self_approval=row.team.self_approval,
+        self_approval=row.team.self_approval,
     )
 
 

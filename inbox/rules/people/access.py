@@ -63,6 +63,7 @@ class Actor:
     #: The digest of the token that was sent; a former token of a key ends before the key.
     token_digest: str = field(default="", repr=False)
     on_behalf: str = ""  #: the creator of the key
+    maker_id: int | None = None  #: the person who received the key's token
     #: A superuser in the admin, who administers every team.
     runs_installation: bool = False
 
@@ -70,6 +71,11 @@ class Actor:
     def ident(self) -> str:
         """A stable id of the actor."""
         return str(self.user_id or self.key_id or self.label)
+
+    @property
+    def person_id(self) -> int | None:
+        """The person who acts, or who received the token of the key that acts."""
+        return self.user_id or self.maker_id
 
 
 def actor_key(actor: Actor) -> str:

@@ -16,7 +16,6 @@ SWITCHES = (
     "requires_view_digest",
     "inbox_only",
     "names_deciders",
-    "self_approval",
     "two_administrators",
 )
 #: The least and the greatest number of other settings, and the message about others.
@@ -47,9 +46,11 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
 def check_settings(changes: Mapping[str, Any]) -> None:
     """Raise InvalidValue unless a team may have these settings, by the names of their columns."""
     for name, value in changes.items():
+        if name == "self_approval" and value is None:
+            continue
         if name == "headings":
             check_headings(value)
-        elif name not in SWITCHES:
+        elif name not in (*SWITCHES, "self_approval"):
             least, most, message = _RANGES[name]
             if not least <= value <= most:
                 raise InvalidValue(message)

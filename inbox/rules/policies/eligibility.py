@@ -53,14 +53,14 @@ def check_requirement(
         )
 
 
-def check_self_approval(*, is_requester: bool, reason: str, entry: ResumeEntry) -> None:
+def check_self_approval(*, reason: str, entry: ResumeEntry) -> None:
     """
     Raise if the requester approves what their run proposes; a denial is always possible.
 
     Raises:
         SelfApproval.
     """
-    if is_requester and reason in PROPOSALS and is_consent(entry):
+    if reason in PROPOSALS and is_consent(entry):
         raise SelfApproval(
             TranslatableMessage("You started this run, so somebody else has to approve it.")
         )

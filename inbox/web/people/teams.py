@@ -151,8 +151,14 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     return {
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
+        **_self_approval(request.POST.get("self_approval")),
         **({} if headings is None else {"headings": _headings(headings)}),
     }
+
+
+def _self_approval(choice: str | None) -> dict[str, bool | None]:
+    settings: dict[str | None, bool | None] = {"": None, "yes": True, "no": False}
+    return {"self_approval": settings[choice]} if choice in settings else {}
 
 
 def _headings(text: str) -> dict[str, str]:

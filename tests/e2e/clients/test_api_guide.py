@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.node import check_out, find_node
-from tests.support.product import embedded_product
+from tests.support.product import embedded_product, forbid_self_approval, two_keys
 
 FOLDER = Path(__file__).parent
 GUIDE = (FOLDER.parents[2] / "docs" / "api.md").read_text()
@@ -32,8 +32,8 @@ def product(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(product):
-    key = product.create_api_key("run", "decide", "read")
-    return os.environ | {"SIGNOFF_URL": product.url, "SIGNOFF_API_KEY": key}
+    forbid_self_approval(product)
+    return os.environ | {"SIGNOFF_URL": product.url} | two_keys(product)
 
 
 def output_of(environment, *command):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.support.node import check_out, find_node
-from tests.support.product import embedded_product
+from tests.support.product import embedded_product, forbid_self_approval, two_keys
 
 FOLDER = Path(__file__).parent
 README = (FOLDER.parents[2] / "README.md").read_text()
@@ -26,6 +26,7 @@ def snippet(language):
 @pytest.fixture(scope="module")
 def product(tmp_path_factory):
     with embedded_product(tmp_path_factory.mktemp("product")) as running:
+        forbid_self_approval(running)
         yield running
 
 
@@ -37,7 +38,7 @@ def test_the_client_snippet_ends_with_the_tools_result(product, tmp_path):
 
     done = subprocess.run(
         [node.node, script],
-        env=os.environ | {"SIGNOFF_API_KEY": product.create_api_key("run", "decide", "read")},
+        env=os.environ | two_keys(product),
         capture_output=True,
         text=True,
         timeout=60,

@@ -52,6 +52,7 @@ RENAMED_COLUMNS = {
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
     "inbox_agent": {"environment": ""},
+    "inbox_apikey": {"made_by_user_id": None},
     "inbox_decision": {"ruling_id": None, "grant_id": None, "grant_use": None},
     "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None},
     "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},

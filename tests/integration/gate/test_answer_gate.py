@@ -360,7 +360,7 @@ def inbox_only(scene: Scene) -> None:
 def self_approval(scene: Scene) -> None:
     """Bob and the key started the run, each in the cells in which they answer."""
     Team.objects.update(self_approval=False)
-    scene.monkeypatch.setattr(Run, "is_requested_by", lambda run, actor: True)
+    scene.monkeypatch.setattr(Run, "is_self_approved_by", lambda run, actor: True)
 
 
 def policy_requires_another_way(scene: Scene) -> None:

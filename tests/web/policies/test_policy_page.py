@@ -108,11 +108,12 @@ def test_reviewers_see_the_policy_without_forms(client, world):
 
 
 def test_the_settings_of_a_team_forbid_self_approval(admin, world):
-    fields = {"name": "Tests", "grace_seconds": "0", "switch": ["self_approval"]}
-    admin.post("/teams/tests/save", fields)
+    fields = {"name": "Tests", "grace_seconds": "0"}
+    for choice, setting in (("no", False), ("yes", True), ("", None)):
+        admin.post("/teams/tests/save", {**fields, "self_approval": choice})
 
-    world.team.refresh_from_db()
-    assert world.team.self_approval is False
+        world.team.refresh_from_db()
+        assert world.team.self_approval is setting
 
 
 def test_a_request_says_why_the_policy_asked(client, world):
