@@ -363,6 +363,12 @@ class ApprovalLapsed(RunFailure):
         self.calls = calls  #: ids of the approved calls
 
 
+class CallDenied(RunFailure):
+    """The policy in force denies a tool call that was about to start."""
+
+    code = "DENIED_BY_POLICY"
+
+
 class WorkerLost(RunFailure):
     code = "WORKER_LOST"
 
@@ -385,4 +391,5 @@ PUBLIC_MESSAGES = {
     "used. Retry the run to ask again.",
     "AGENT_MOVED": "The agent's address changed after the approval. Retry the run to ask again.",
     "APPROVAL_LAPSED": "The approval has expired. Retry the run to ask again.",
+    "DENIED_BY_POLICY": "The team's policy denies a tool call of this run.",
 }

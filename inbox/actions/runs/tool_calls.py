@@ -12,6 +12,7 @@ from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import Move, move_row, move_rows
 from inbox.models.statements import Params, Select, insert, save_fields
 from inbox.queries.decisions.verified_decisions import check_approval
+from inbox.queries.policies.policies import denying_rules
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import agent_actor
@@ -97,13 +98,13 @@ def start_calls(
     Start calls, and return for each its row, or the reason why it may not start.
 
     A settled row has the result, and is not started again. A call is rejected if it is unknown, in
-    doubt or not approved, if its arguments differ from the approved ones, or if the approval has
-    lapsed or does not match its signature.
+    doubt or not approved, if its arguments differ from the approved ones, if the approval has
+    lapsed or does not match its signature, or if the policy in force denies it.
     """
     ids = [call.tool_call_id for call in attempts]
     rows = _CALLS_TO_START.all(thread=thread.pk, ids=ids) if ids else ()
     calls = {row.tool_call_id: row for row in rows}
-    failures = _failures(thread, calls.values(), now)
+    failures = _failures(thread, calls.values(), now) | _denials(thread, run, calls.values(), now)
     results: list[StartResult] = []
     started_ids: dict[str, list[UUID]] = {}
     for call in attempts:
@@ -272,6 +273,17 @@ def _failures(
     if lapsed:
         mark_lapsed(lapsed)
     return failures
+
+
+def _denials(
+    thread: Thread, run: Run, calls: Iterable[ToolCall], now: datetime
+) -> dict[UUID, errors.RunFailure]:
+    """Return the failures of calls that the policy in force denies, whoever approved them."""
+    calls = [call for call in calls if call.state != ToolCallState.SETTLED]
+    return {
+        pk: errors.CallDenied(f"The policy in force denies the call: {', '.join(rules)}.")
+        for pk, rules in denying_rules(thread, run.pk, calls, now).items()
+    }
 
 
 def _rejection(

@@ -1,7 +1,7 @@
 """Policies of teams: the draft, the versions, and the one in force."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -19,10 +19,13 @@ from inbox.models import (
     Run,
     Team,
     Thread,
+    ToolCall,
 )
+from inbox.models import Ruling as RulingRow
 from inbox.queries.people.access import require
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.runs.interrupt_states import interrupt_state
+from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.policies.answers import ANSWERED, answer_of
@@ -33,12 +36,14 @@ from inbox.rules.policies.policy import Effect, Policy
 from inbox.rules.policies.requirement import Step
 from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
-from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import MASK
 
 #: Published versions never change, so each process parses a version once.
 _VERSIONS_CACHED = 256
+#: A page and a decision read the same ruling several times.
+_RULINGS_CACHED = 64
 
 
 @lru_cache(_VERSIONS_CACHED)
@@ -46,6 +51,12 @@ def published_version(version_id: UUID) -> tuple[PolicyVersion, VersionedPolicy]
     """Return a version, and its policy, which is None if the row cannot be read as one."""
     row = PolicyVersion.objects.get(pk=version_id)
     return row, VersionedPolicy(row.number, parse_stored_policy(row.body))
+
+
+def policies_in_force(team: Team) -> list[tuple[PolicyVersion, VersionedPolicy]]:
+    """Return the versions that rule on the team's new interrupts; none without a policy."""
+    ids = [team.policy_version_id]
+    return [published_version(version_id) for version_id in ids if version_id is not None]
 
 
 def parse_stored_policy(body: str) -> Policy | None:
@@ -81,10 +92,16 @@ def run_facts(thread: Thread, run: Run) -> RunFacts:
 
 def facts_of(shared: RunFacts, interrupt: Interrupt, now: datetime) -> Facts:
     """Return the facts about one interrupt."""
+    args = json.loads(interrupt.args) if interrupt.args else None
+    tool = interrupt.tool or None
+    return _facts(shared, reason=interrupt.reason, tool=tool, args=args, now=now)
+
+
+def _facts(shared: RunFacts, *, reason: str, tool: str | None, args: Any, now: datetime) -> Facts:
     return Facts(
-        reason=interrupt.reason,
-        tool=interrupt.tool or None,
-        args=json.loads(interrupt.args) if interrupt.args else None,
+        reason=reason,
+        tool=tool,
+        args=args,
         agent=shared.agent,
         environment=shared.environment,
         team=shared.team,
@@ -96,7 +113,27 @@ def facts_of(shared: RunFacts, interrupt: Interrupt, now: datetime) -> Facts:
 
 def stored_ruling(row: Interrupt) -> Ruling | None:
     """Return the ruling on an interrupt, None without one."""
-    return ruling_from_json(json.loads(row.ruling.body)) if row.ruling else None
+    return _parsed_ruling(row.ruling.body) if row.ruling else None
+
+
+@lru_cache(_RULINGS_CACHED)
+def _parsed_ruling(body: str) -> Ruling:
+    return ruling_from_json(json.loads(body))
+
+
+def load_rulings(rows: Sequence[Interrupt]) -> None:
+    """Load the rulings on several interrupts with one query; `row.ruling` loads one."""
+    ruled = [
+        row
+        for row in rows
+        if row.view_version >= VIEW_VERSION_WITH_RULING and "ruling" not in row.__dict__
+    ]
+    if len(ruled) < 2:
+        return
+    rulings = RulingRow.objects.filter(interrupt__in=ruled).select_related("version")
+    last = {ruling.interrupt_id: ruling for ruling in rulings.order_by("number")}
+    for row in ruled:
+        row.ruling = last.get(row.pk)
 
 
 def reasons_of(row: Interrupt, translate: Callable[[str], str] = str) -> list[str]:
@@ -144,6 +181,25 @@ def is_grantable(row: Interrupt) -> bool:
         )
         ruling = evaluate([], facts, row.created_at)
     return ruling.effect is Effect.ASK and ruling.grantable
+
+
+def denying_rules(
+    thread: Thread, run_id: UUID, calls: Sequence[ToolCall], now: datetime
+) -> dict[UUID, tuple[str, ...]]:
+    """Return the rules in force that deny calls which are about to start, by call."""
+    policies = [policy for _, policy in policies_in_force(thread.team)]
+    if not calls or not any(version.policy and version.policy.denies for version in policies):
+        return {}
+    run = Run.objects.select_related("requester_user").get(pk=run_id)
+    shared = run_facts(thread, run)
+    rulings = {call.pk: evaluate(policies, call_facts(shared, call, now), now) for call in calls}
+    return {pk: ruling.rules for pk, ruling in rulings.items() if ruling.effect is Effect.DENY}
+
+
+def call_facts(shared: RunFacts, call: ToolCall, now: datetime) -> Facts:
+    """Return the facts about a tool call with its approved arguments."""
+    args = json.loads(call.approved_args)
+    return _facts(shared, reason=Reason.TOOL_CALL, tool=call.name, args=args, now=now)
 
 
 def is_answered_by_policy(row: Interrupt) -> bool:

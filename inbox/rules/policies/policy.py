@@ -230,6 +230,11 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
 
+    @property
+    def denies(self) -> bool:
+        """True if a rule that is enforced can deny."""
+        return any(rule.effect is Effect.DENY and rule.mode is Mode.ENFORCE for rule in self.rules)
+
     def to_json(self) -> dict[str, Any]:
         """Return the document with default values left out."""
         members: dict[str, Any] = {"rules": [rule.to_json() for rule in self.rules]}
