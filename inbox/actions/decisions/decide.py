@@ -28,6 +28,7 @@ from inbox.models.statements import insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
+from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
 from inbox.rules import errors
@@ -195,6 +196,7 @@ def record_decisions(
     Raises:
         Claimed, InterruptExpired, ViewDigestRequired, ViewChanged, InvalidPayload, NotInBulk.
     """
+    load_rulings([draft.interrupt for draft in drafts])
     _check_drafts(authorization, drafts)
     return _store_decisions(authorization, run, drafts)
 

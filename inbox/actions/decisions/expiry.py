@@ -8,7 +8,7 @@ from inbox.actions.decisions.decide import DecisionDraft, authorize, record_deci
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.models import Interrupt
 from inbox.models.locks import lock_thread
-from inbox.queries.policies.policies import stored_ruling
+from inbox.queries.policies.policies import load_rulings, stored_ruling
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import EXPIRY
@@ -30,6 +30,7 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run", "claim")
     )
+    load_rulings(overdue_interrupts)
     authorization = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
     for run in {interrupt.run for interrupt in overdue_interrupts}:
         drafts = []

@@ -21,7 +21,7 @@ def decide_by_policy(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now
     answers = [(row, answer) for row in rows if (answer := answer_of_policy(row)) is not None]
     if not answers:
         return
-    run = Run.objects.get(pk=run.pk)  # a worker's object has the id only
+    run = answers[0][0].run  # `rule_on` has read it; a worker's object has the id only
     authorization = authorize(thread=thread, now=now, actor=POLICY, entrance=Entrance.POLICY)
     drafts = [DecisionDraft(row, interrupt_state(row, None), answer) for row, answer in answers]
     record_decisions(authorization, run=run, drafts=drafts)

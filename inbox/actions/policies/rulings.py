@@ -36,9 +36,11 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
     if not rows or (version_id is None and not grants):
         return
     version, policy = published_version(version_id) if version_id else (None, None)
-    run = Run.objects.select_related("requester_user").get(pk=run.pk)
+    if not run.external_id:  # a worker's object has the id only
+        run = Run.objects.select_related("requester_user").get(pk=run.pk)
     shared = run_facts(thread, run)
     for row in rows:
+        row.run = run
         facts = facts_of(shared, row, now)
         ruling = _answerable(row, evaluate([policy] if policy else [], facts, now), now)
         if grants:

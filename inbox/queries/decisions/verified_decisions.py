@@ -9,6 +9,7 @@ from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.statements import Select
 from inbox.platform.encryption import decision_keys
+from inbox.queries.policies.policies import load_rulings
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
@@ -79,6 +80,7 @@ def check_decisions(interrupts: Sequence[InterruptWithDecision]) -> None:
         DecisionNotVerified.
     """
     about: dict[ToolCall, list[Decision]] = {}
+    load_rulings([item.decision.interrupt for item in interrupts if item.decision])
     for item in interrupts:
         if item.decision is None:
             raise errors.DecisionNotVerified(f"Interrupt {item.row.pk} has no decision in force.")

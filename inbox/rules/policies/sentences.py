@@ -336,6 +336,9 @@ _REASONS: Final = {
         "A rule that denies may apply, so a person decides."
     ),
     Reason.NOBODY: TranslatableMessage("The rules leave no way in for a decision."),
+    Reason.NO_ANSWER: TranslatableMessage(
+        "The agent does not accept the answer of the rules, so a person decides."
+    ),
 }
 _DOUBTS: Final = {
     Doubt.MISSING: TranslatableMessage("{fact} is missing", fact=""),

@@ -6,6 +6,7 @@ import pytest
 
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.models import AuditEntry, Decision, Delivery, Interrupt, Run
+from inbox.queries.policies.policies import reasons_of
 from inbox.rules import errors
 from tests.support.policies.published import publish, rule, tool_is, up_to
 from tests.support.policies.refunds import proposals
@@ -208,6 +209,7 @@ def test_a_rule_answers_only_what_the_agent_accepts(world, run_paying):
     (interrupt,) = open_interrupts(run_paying({"amount": 1}, schema=only_no))
 
     assert json.loads(interrupt.ruling.body)["reasons"] == ["no_answer"]
+    assert "does not accept the answer" in reasons_of(interrupt)[0]
 
 
 def test_edited_arguments_are_ruled_on_again(world, bob, run_paying):
