@@ -7,7 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, groups, invitations, teams
-from inbox.api.policies import policies, trying
+from inbox.api.policies import grants, policies, trying
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -62,6 +62,9 @@ urlpatterns = [
     path("teams/<slug:team>/policy/test", trying.Trying.of("test")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
+    path("teams/<slug:team>/grants", grants.Grants.of("list_grants")),
+    path("grants/<uuid:grant_id>", grants.Grants.of("get_grant")),
+    path("grants/<uuid:grant_id>/revoke", grants.Grants.of("revoke_grant")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
     path("teams/<slug:team>/groups", groups.Groups.of("list_groups", "create_group")),

@@ -19,6 +19,7 @@ from inbox.api.base.error_responses import Problem, body_of
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Schema, source
+from inbox.api.policies.grants import GrantInput
 from inbox.queries.policies.quorum import endorsement_progress
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
@@ -48,6 +49,8 @@ class DecisionInput(AnswerInput):
     """The `view_digest` of the interrupt as it was read."""
     unseen: Flag = False
     """People: approve without having seen the masked values. Keys that decide see all values."""
+    grant: GrantInput | None = None
+    """People: allow further calls, too."""
 
 
 class InterruptVersion(Schema):
@@ -71,6 +74,8 @@ class Decision(Schema):
     payload: Payload
     unseen: bool
     """True if a person approved explicitly without having seen the masked values."""
+    grant: Id | None = source("grant_id")
+    """The grant that approved the call, null if a person, key or rule decided."""
     by: PersonName = source("actor_label")
     at: datetime = source("created_at")
     withdrawn_at: datetime | None
@@ -113,6 +118,7 @@ class Decisions(ApiView):
             errors.InterruptExpired,
             errors.InvalidPayload,
             errors.EditsNotOffered,
+            errors.InvalidValue,
             errors.MaskedNotSeen,
             errors.RequirementNotMet,
             errors.SelfApproval,
@@ -130,6 +136,7 @@ class Decisions(ApiView):
             actor=self.actor,
             entrance=Entrance.REST,
             unseen=body.unseen,
+            grant=body.grant.to_request() if body.grant else None,
         )
         progress = endorsement_progress(row)
         if progress is not None:

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from inbox.actions.decisions.decide import decide
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.models import PolicyVersion
 from inbox.queries.people.api_keys import actor_of_user
+from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Role
+from inbox.rules.policies.grants import GrantRequest
+from inbox.rules.runs.states import EntryStatus
 
 
 def administrator(world: Any, name: str = "erin") -> Any:
@@ -39,3 +43,17 @@ def tool_is(name: str) -> dict[str, Any]:
 
 def up_to(amount: float) -> dict[str, Any]:
     return {"path": "/args/amount", "op": "lte", "value": amount}
+
+
+def approve_with_grant(interrupt: Any, actor: Any, **limits: Any) -> Any:
+    """Approve a request, and allow the same call in its thread; return the grant's id."""
+    decide(
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.RESOLVED,
+        payload={"approved": True},
+        actor=actor,
+        view_digest=interrupt.shown_digest,
+        entrance=Entrance.REST,
+        grant=GrantRequest(limits.pop("choices", {}), **limits),
+    )
+    return interrupt.grants.get().pk

@@ -9,7 +9,7 @@ from tests.support.audit.logs import keep_in
 from tests.support.policies.published import publish, rule, tool_is
 from tests.support.security.callers import make_callers
 from tests.support.security.routes import Things
-from tests.support.steps import approve, open_interrupts, start
+from tests.support.steps import open_interrupts, start
 
 
 @pytest.fixture
@@ -32,10 +32,11 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.webhooks.endpoints import add_webhook
     from inbox.rules.decisions.list_filters import InterruptFilter
     from inbox.rules.people.access import SEED, Role
+    from tests.support.policies.published import approve_with_grant
     from tests.support.steps import request
 
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
-    approve(closed, bob)
+    grant_id = approve_with_grant(closed, bob)
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     busy = start_run(
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
@@ -89,5 +90,6 @@ def things(world, bob, settings, tmp_path):
         call_id=str(interrupt.tool_call_id),
         user=str(world.alice.pk),
         invitation_id=str(invitation.pk),
+        grant_id=str(grant_id),
         seen_at=remote.endpoint.changed_at.isoformat(),
     )

@@ -75,6 +75,9 @@ POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403
 DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401
 PUT  api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
 DELETE api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/grants                401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/grants/<uuid:grant_id>                  401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/grants/<uuid:grant_id>/revoke           401 404 403 200 200 404 401 403 403 200 403 404 401
 GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200 403 403 403 404 401
 PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -264,6 +267,7 @@ class Things:
     group: str = ""
     user: str = ""  #: the id of a viewer
     invitation_id: str = ""
+    grant_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
 
     @classmethod
@@ -284,7 +288,7 @@ class Things:
 
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
-    *("invitation_id", "call_id"),
+    *("invitation_id", "call_id", "grant_id"),
 )
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
