@@ -231,6 +231,26 @@ def test_an_endorser_who_may_not_decide_any_more_does_not_count(
     assert isinstance(approve(interrupt, person("rita")), Decision)
 
 
+def test_an_endorser_who_became_a_viewer_does_not_count_for_the_group(ask, world, person, finance):
+    interrupt = ask([{"group": "finance"}, {"group": "finance"}])
+    felix = person("felix", "finance")
+    approve(interrupt, felix)
+    change_role(team_id=world.team.pk, user_id=felix.user_id, role=Role.VIEWER, actor=SEED)
+
+    assert isinstance(approve(interrupt, person("fiona", "finance")), Endorsement)
+    assert isinstance(approve(interrupt, person("fred", "finance")), Decision)
+
+
+def test_the_requesters_endorsement_ends_with_self_approval(ask, world, bob, dora):
+    change_role(team_id=world.team.pk, user_id=world.alice.pk, role=Role.REVIEWER, actor=SEED)
+    interrupt = ask()
+    approve(interrupt, world.actor(world.alice))
+    change_team(team_id=world.team.pk, actor=SEED, self_approval=False)
+
+    assert isinstance(approve(interrupt, bob), Endorsement)
+    assert isinstance(approve(interrupt, dora), Decision)
+
+
 def test_an_endorser_who_left_the_group_does_not_count(ask, person, bob, finance):
     interrupt = ask([{"group": "finance"}, {"role": "reviewer"}])
     felix = person("felix", "finance")
