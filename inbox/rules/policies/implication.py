@@ -29,6 +29,7 @@ class WarningCode(StrEnum):
     IMPLIED = "implied"  #: another rule makes it redundant
     NEVER = "never"  #: its conditions contradict each other
     UNKNOWN_TOOL = "unknown_tool"
+    SILENCES = "silences"  #: it asks about every call, so that no rule allows anything
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,12 @@ def warnings(policy: Policy, *, tools: Collection[str] | None = None) -> list[Ru
     result += [
         RuleWarning(rule_id, WarningCode.IMPLIED, other) for rule_id, other in implied_rules(rules)
     ]
+    if any(rule.effect is Effect.ALLOW for rule in rules):
+        result += [
+            RuleWarning(rule.id, WarningCode.SILENCES)
+            for rule in rules
+            if rule.effect is Effect.ASK and not rule.when and not rule.unless
+        ]
     if tools is not None:
         result += [
             RuleWarning(rule.id, WarningCode.UNKNOWN_TOOL, tool)

@@ -31,6 +31,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
+from inbox.web.policies.draft_review import change_rows, warning_texts
 
 VERSIONS_LISTED = 50
 _EFFECTS = {
@@ -192,6 +193,10 @@ def _show(
     state = policy_state(actor, access.team.pk)
     base = state.draft or state.version
     versions = policy_versions(actor, access.team.pk, limit=VERSIONS_LISTED)
+
+    def warnings_of(stored: Any) -> list[str]:
+        return warning_texts(access.team.pk, stored.body) if stored else []
+
     context = {
         "version": state.version,
         "rules": _rules(state.version.body) if state.version else [],
@@ -201,6 +206,11 @@ def _show(
         "document": document or (_pretty(base.body) if base else '{\n  "rules": []\n}'),
         "is_refused": document is not None,
         "versions": versions,
+        "warnings": warnings_of(state.version) if access.administers else [],
+        "draft_warnings": warnings_of(state.draft) if access.administers else [],
+        "changes": change_rows(state.version.body if state.version else "", state.draft.body)
+        if state.draft
+        else [],
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
         "most_comment": MAX_COMMENT_CHARACTERS,
         "problems": (),

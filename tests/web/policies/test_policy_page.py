@@ -161,3 +161,23 @@ def test_a_decided_request_names_the_policy(client, world):
     client.force_login(world.bob)
 
     assert "the policy approved this" in page(client, f"/interrupts/{run.interrupts.get().pk}/")
+
+
+def test_a_draft_shows_its_changes_and_the_warnings(admin, world):
+    publish(world, rule("small", "allow", tool_is("refund"), up_to(50)), rule("gone", "deny"))
+    policy = {"rules": [rule("small", "allow", tool_is("refund"), up_to(60)), rule("all", "ask")]}
+    admin.put("/api/teams/tests/policy", {"policy": policy}, "application/json")
+
+    text = page(admin)
+    assert "<del>If tool = refund and amount ≤ 50: approve without asking.</del>" in text
+    assert "<ins>If tool = refund and amount ≤ 60: approve without asking.</ins>" in text
+    assert "<del>Always: deny.</del>" in text
+    assert "all asks about every call, so no rule approves anything." in text
+    assert "no agent of the team has called: refund" in text
+
+
+def test_a_tool_that_was_called_is_known(admin, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    publish(world, rule("known", "ask", tool_is(interrupt.tool)))
+
+    assert "has called" not in page(admin)
