@@ -14,6 +14,7 @@ from inbox import wakeups
 from inbox.models import Delivery, Grant, Interrupt, Run, Thread, WebhookEndpoint
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
+from inbox.queries.policies.policies import stored_ruling
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -56,7 +57,7 @@ def interrupts_closed(
     """Store messages about decided or expired interrupts; the caller holds the lock."""
     for kind, is_expired in _CLOSED.items():
         rows = [
-            (row, {"decision": _decision(entry, actor, now)})
+            (row, {"decision": {**_decision(entry, actor, now), "policy": _policy(row)}})
             for row, entry in answers
             if (row.status == InterruptStatus.EXPIRED) is is_expired
         ]
@@ -223,6 +224,14 @@ def _decision(entry: ResumeEntry, actor: Actor, now: datetime) -> dict[str, Any]
         "kind": actor.kind.value,
         "at": _timestamp(now),
     }
+
+
+def _policy(row: Interrupt) -> dict[str, Any] | None:
+    """Return the policy that ruled on the interrupt, without the values of arguments."""
+    ruling = stored_ruling(row)
+    if ruling is None or row.ruling is None:
+        return None
+    return {"version": row.ruling.version.number, "rules": list(ruling.rules)}
 
 
 def _link(path: str) -> str:

@@ -46,12 +46,19 @@ class WebhookInterrupt(Schema):
     """Its page, for people."""
 
 
+class WebhookPolicy(Schema):
+    version: int
+    rules: list[str]
+
+
 class WebhookDecision(Schema):
     status: EntryStatus
     approved: bool | None
     by: PersonName
     kind: ActorKind
     at: datetime
+    policy: WebhookPolicy | None
+    """The version of the team's policy that ruled on the interrupt, and its rules."""
 
 
 class EventData(Schema):

@@ -18,6 +18,7 @@ from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
 from tests.support import steps
 from tests.support.agents.lost_workers import kill_while_driving, queued_resume
+from tests.support.policies.published import publish, rule
 from tests.support.steps import (
     approve,
     call_off,
@@ -78,6 +79,7 @@ def test_the_shape_of_what_is_told(world, endpoint, bob, settings):
     message = last()
     decision = message["data"].pop("decision")
     assert message.pop("timestamp") == decision.pop("at")
+    assert decision.pop("policy") is None
     assert decision == {"status": "resolved", "approved": True, "by": "Bob", "kind": "human"}
     assert message == {
         "type": "interrupt.decided",
@@ -121,6 +123,21 @@ def test_what_is_called_off_was_neither_approved_nor_denied(world, endpoint, bob
 
     decision = last()["data"]["decision"]
     assert (decision["status"], decision["approved"]) == ("cancelled", None)
+
+
+def test_a_decision_has_the_version_and_rules_of_its_policy(world, endpoint, bob):
+    publish(world, rule("mails", "ask"))
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    call_off(interrupt, bob)
+
+    assert last()["data"]["decision"]["policy"] == {"version": 1, "rules": ["mails"]}
+
+
+def test_a_decision_without_a_policy_has_none(world, endpoint, bob):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    call_off(interrupt, bob)
+
+    assert last()["data"]["decision"]["policy"] is None
 
 
 def test_a_run_that_is_cancelled_is_told_once(world, endpoint, alice):
