@@ -9,6 +9,7 @@ from django.db import connection
 from inbox import wakeups, webhook_sender
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.policies.due_steps import do_due_steps
+from inbox.actions.policies.grants import revoke_grant
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.api.base.openapi import describe_api
@@ -17,7 +18,7 @@ from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
-from tests.support.policies.published import publish, rule
+from tests.support.policies.published import approve_with_grant, publish, rule
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -61,6 +62,9 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     two = {"slots": [{"role": "reviewer"}, {"role": "reviewer"}]}
     publish(world, rule("two", "ask", require=two))
     approve(open_interrupts(start(world, "rehearse:tool_call"))[0], bob)
+    publish(world, rule("one", "ask"))
+    (allowed,) = open_interrupts(start(world, "rehearse:effect:a"))
+    revoke_grant(grant_id=approve_with_grant(allowed, bob), actor=bob)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 

@@ -36,6 +36,12 @@ SAME_NAME = {"X-Request-ID": "matrix"}
 GUARDED = [route for route in SITE if route.names_a_thing]
 
 
+@pytest.fixture(autouse=True)
+def _without_rate_limits(settings):
+    """The calls of the matrix come so fast that some would be refused, depending on the machine."""
+    settings.RATE_LIMIT = settings.RATE_LIMIT_ANONYMOUS = ""
+
+
 def test_every_address_of_the_site_is_declared():
     assert routes.site_patterns() == {route.pattern for route in SITE}
 
@@ -103,9 +109,7 @@ def as_asked(answer, path, things):
         "group",
     ):
         text = text.replace(getattr(path, name) or " ", getattr(things, name) or " ")
-    # The clock goes on between two calls: dates and the seconds of a refused call change.
-    text = re.sub(r"\d\d:\d\d:\d\d GMT", "", text)
-    return re.sub(r"('Retry-After': '|Try again in |\"retry_after\":)\d+", r"\1", text)
+    return re.sub(r"\d\d:\d\d:\d\d GMT", "", text)
 
 
 def test_no_answer_tells_an_outsider_anything_of_the_team(callers, things, subtests):
