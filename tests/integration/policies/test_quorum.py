@@ -243,6 +243,7 @@ def test_an_endorser_who_became_a_viewer_does_not_count_for_the_group(ask, world
 
 def test_the_requesters_endorsement_ends_with_self_approval(ask, world, bob, dora):
     change_role(team_id=world.team.pk, user_id=world.alice.pk, role=Role.REVIEWER, actor=SEED)
+    change_team(team_id=world.team.pk, actor=SEED, self_approval=True)
     interrupt = ask()
     approve(interrupt, world.actor(world.alice))
     change_team(team_id=world.team.pk, actor=SEED, self_approval=False)
