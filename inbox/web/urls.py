@@ -19,11 +19,10 @@ from inbox.web.people import (
     accept_invitation,
     account_urls,
     api_keys,
-    groups,
     invitations,
     teams,
 )
-from inbox.web.policies import backtest_page, policy_page, try_page
+from inbox.web.policies import backtest_page, groups, policy_page, try_page
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 

@@ -54,7 +54,7 @@ from inbox.rules.policies.eligibility import (
     check_slot,
 )
 from inbox.rules.policies.grants import GrantInvalid, GrantRequest
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.contract import (
     InterruptState,
     ResumeEntry,

@@ -34,7 +34,7 @@ from inbox.rules.policies.grants import (
     plan_grant,
     spend,
 )
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.requirement import MergedRequirement
 from inbox.rules.policies.slots import Person, is_possible
 from inbox.rules.runs.contract import ResumeEntry

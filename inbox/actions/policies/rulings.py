@@ -21,7 +21,7 @@ from inbox.rules.policies.answers import answer_of
 from inbox.rules.policies.evaluation import Reason, apply_grant, evaluate
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
 from inbox.rules.policies.facts import Facts
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.requirement import MergedRequirement
 
 

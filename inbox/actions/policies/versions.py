@@ -15,8 +15,8 @@ from inbox.platform.clock import database_now
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.policies.document import parse_policy
-from inbox.rules.policies.policy import Policy, canonical_body
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import Policy, canonical_body
 from inbox.rules.policies.supported import check_supported
 from inbox.rules.text.messages import TranslatableMessage
 

@@ -30,7 +30,7 @@ from inbox.rules.decisions.list_filters import (
     Sort,
 )
 from inbox.rules.people.access import Permission
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.requirement import StepKind
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments

@@ -20,8 +20,8 @@ from inbox.rules.people.access import Permission
 from inbox.rules.policies import backtest
 from inbox.rules.policies.backtest import PastOutcome
 from inbox.rules.policies.conditions import Truth
-from inbox.rules.policies.policy import Effect, Mode
-from inbox.rules.policies.sentences import explanation, match_sentence
+from inbox.rules.policies.language.policy import Effect, Mode
+from inbox.rules.policies.language.sentences import explanation, match_sentence
 
 operation = partial(
     describe_operation, tag="policies", scope=Permission.ADMIN, second_scope=Permission.READ

@@ -17,7 +17,7 @@ from inbox.queries.policies.backtests import policy_to_try, run_backtest
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Actor
 from inbox.rules.policies.backtest import MAX_REQUESTS, PastOutcome
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 
 MAX_FILE_BYTES = 1024 * 1024
 

@@ -7,7 +7,7 @@ from inbox.models.fields import choices, id_field
 from inbox.models.people.teams import Team
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.decisions.consent import digest
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 
 
 class PolicyDraft(models.Model):

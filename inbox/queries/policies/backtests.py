@@ -13,8 +13,8 @@ from inbox.queries.policies.policies import parse_stored_policy
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.backtest import Backtest, backtest
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import VersionedPolicy
+from inbox.rules.policies.language.document import parse_policy
 from inbox.rules.text.messages import TranslatableMessage
 
 #: A backtest takes up to some seconds of one of about a dozen threads that also serve pages.

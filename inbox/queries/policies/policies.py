@@ -29,12 +29,12 @@ from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.policies.answers import ANSWERED, answer_of
-from inbox.rules.policies.document import PolicyError, parse_policy
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
 from inbox.rules.policies.facts import Facts, Requester, facts_from_json
-from inbox.rules.policies.policy import Effect, Policy
+from inbox.rules.policies.language.document import PolicyError, parse_policy
+from inbox.rules.policies.language.policy import Effect, Policy
+from inbox.rules.policies.language.sentences import explanation
 from inbox.rules.policies.requirement import Step
-from inbox.rules.policies.sentences import explanation
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.schema.mask_agui import secrets_of_arguments

@@ -13,7 +13,7 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.evaluation import Match, Ruling, VersionedPolicy, evaluate, rule_matches
 from inbox.rules.policies.facts import Facts
-from inbox.rules.policies.policy import Rule
+from inbox.rules.policies.language.policy import Rule
 from inbox.rules.runs.states import Reason
 from inbox.rules.text.messages import TranslatableMessage
 

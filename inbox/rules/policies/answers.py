@@ -2,7 +2,7 @@
 
 from inbox.rules.errors import RequestRejected
 from inbox.rules.policies.evaluation import Ruling
-from inbox.rules.policies.policy import Effect, OnExpiry
+from inbox.rules.policies.language.policy import Effect, OnExpiry
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_payload
 from inbox.rules.runs.states import EntryStatus, Reason
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from inbox.rules.policies.evaluation import VersionedPolicy, evaluate
 from inbox.rules.policies.facts import Facts
-from inbox.rules.policies.policy import Effect, Mode
+from inbox.rules.policies.language.policy import Effect, Mode
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, ToolCallOutcome
 from inbox.rules.runs.tool_call_outcome import outcome_of_entry

@@ -7,9 +7,15 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
-from inbox.rules.policies.business_hours import is_open
 from inbox.rules.policies.facts import Doubt, FactReader
-from inbox.rules.policies.policy import MAX_EACH, Calendar, Condition, Each, Op
+from inbox.rules.policies.language.business_hours import is_open
+from inbox.rules.policies.language.policy import (
+    MAX_EACH,
+    Calendar,
+    Condition,
+    Each,
+    Op,
+)
 from inbox.rules.schema.schemas import is_valid
 
 #: Longer texts are not compared.

@@ -8,7 +8,7 @@ from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.errors import Forbidden, NotInBulk, RequirementNotMet, SelfApproval
 from inbox.rules.people.access import Actor, ActorKind
 from inbox.rules.policies.endorsements import slot_names
-from inbox.rules.policies.policy import Slot, Via
+from inbox.rules.policies.language.policy import Slot, Via
 from inbox.rules.policies.requirement import MergedRequirement
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs.contract import ResumeEntry

@@ -7,7 +7,7 @@ from typing import Any
 
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.policies.policy import Slot
+from inbox.rules.policies.language.policy import Slot
 from inbox.rules.policies.requirement import REVIEWER
 from inbox.rules.text.messages import TranslatableMessage
 

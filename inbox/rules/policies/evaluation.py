@@ -18,7 +18,7 @@ from inbox.rules.policies.conditions import (
     negate,
 )
 from inbox.rules.policies.facts import Doubt, FactReader, Facts
-from inbox.rules.policies.policy import (
+from inbox.rules.policies.language.policy import (
     Condition,
     Effect,
     Mode,

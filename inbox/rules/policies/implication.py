@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.policies.conditions import Truth, exact, negate, value_truth
-from inbox.rules.policies.policy import (
+from inbox.rules.policies.language.policy import (
     Condition,
     Effect,
     Mode,

@@ -9,8 +9,14 @@ from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from inbox.rules.people.access import Role
-from inbox.rules.policies.business_hours import add_business_time
-from inbox.rules.policies.policy import Calendar, OnExpiry, Requirement, Slot, Via
+from inbox.rules.policies.language.business_hours import add_business_time
+from inbox.rules.policies.language.policy import (
+    Calendar,
+    OnExpiry,
+    Requirement,
+    Slot,
+    Via,
+)
 
 MAX_STEPS = 20
 REVIEWER: Final = Slot("role", Role.REVIEWER.value)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from inbox.rules.people.access import Role
-from inbox.rules.policies.policy import Slot
+from inbox.rules.policies.language.policy import Slot
 
 _RANKS = {role.value: rank for rank, role in enumerate(Role)}
 

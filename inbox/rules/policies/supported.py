@@ -1,7 +1,7 @@
 """Requirements that can be written in a policy and are not enforced yet."""
 
 from inbox.rules.errors import InvalidValue
-from inbox.rules.policies.policy import Policy, Requirement, Via
+from inbox.rules.policies.language.policy import Policy, Requirement, Via
 from inbox.rules.text.messages import TranslatableMessage
 
 _WAYS = {Via.WEB, Via.REST, Via.AGUI}

@@ -12,7 +12,7 @@ from inbox.queries.policies.policies import policy_state
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.backtest import Backtest, PastOutcome
-from inbox.rules.policies.policy import Effect, Policy
+from inbox.rules.policies.language.policy import Effect, Policy
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame

@@ -6,10 +6,10 @@ from django.utils.translation import gettext
 
 from inbox.queries.policies.known_tools import known_tools
 from inbox.queries.policies.policies import parse_stored_policy
-from inbox.rules.policies.changes import have_calendars_changed, rule_changes
 from inbox.rules.policies.implication import RuleWarning, WarningCode, warnings
-from inbox.rules.policies.policy import Policy
-from inbox.rules.policies.sentences import rule_sentence
+from inbox.rules.policies.language.changes import have_calendars_changed, rule_changes
+from inbox.rules.policies.language.policy import Policy
+from inbox.rules.policies.language.sentences import rule_sentence
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.translate import translate
 

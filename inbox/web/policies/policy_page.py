@@ -25,8 +25,13 @@ from inbox.queries.policies.policies import (
 )
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.policies.policy import Effect, Mode, Policy, Rule
-from inbox.rules.policies.sentences import rule_sentence
+from inbox.rules.policies.language.policy import (
+    Effect,
+    Mode,
+    Policy,
+    Rule,
+)
+from inbox.rules.policies.language.sentences import rule_sentence
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate

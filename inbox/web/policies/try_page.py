@@ -15,8 +15,8 @@ from inbox.queries.policies.trials import Call, Trial, agents_of, recent_request
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.conditions import Truth
-from inbox.rules.policies.policy import Effect, Mode
-from inbox.rules.policies.sentences import explanation, match_sentence
+from inbox.rules.policies.language.policy import Effect, Mode
+from inbox.rules.policies.language.sentences import explanation, match_sentence
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate

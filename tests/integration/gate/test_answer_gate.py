@@ -25,7 +25,7 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.policies.evaluation import Ruling as EvaluatedRuling
-from inbox.rules.policies.policy import Effect, Via
+from inbox.rules.policies.language.policy import Effect, Via
 from inbox.rules.policies.requirement import MergedRequirement
 from tests.support.policies.published import publish, rule
 from tests.support.steps import (

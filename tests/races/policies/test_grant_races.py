@@ -16,7 +16,7 @@ from inbox.platform.clock import database_now
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.grants import GrantRequest
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.states import EntryStatus
 from tests.support import steps
 from tests.support.races.concurrently import at_once, failures, rounds

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from inbox.rules.policies.document import PolicyError, parse_policy
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate
 from inbox.rules.policies.facts import Facts
+from inbox.rules.policies.language.document import PolicyError, parse_policy
 
 #: A Monday, 13:00 in Berlin.
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -7,9 +7,9 @@ from typing import Any
 from agents.agui import strict_json
 from inbox.models import Ruling
 from inbox.rules.decisions.consent import canonical_json, digest
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import VersionedPolicy, apply_grant, evaluate
 from inbox.rules.policies.facts import facts_from_json
+from inbox.rules.policies.language.document import parse_policy
 
 
 def replay_all() -> dict[str, Any]:

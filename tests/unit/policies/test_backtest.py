@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from inbox.rules.policies.backtest import PastOutcome, PastRequest, backtest
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import VersionedPolicy
-from inbox.rules.policies.policy import Effect
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import Effect
 from tests.support.policies.documents import IS_REFUND, NOW, amount, document, facts, rule
 
 RULES = [

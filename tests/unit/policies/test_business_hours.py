@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from inbox.rules.policies.business_hours import MAX_DAYS, add_business_time, is_open
-from inbox.rules.policies.policy import Calendar
+from inbox.rules.policies.language.business_hours import MAX_DAYS, add_business_time, is_open
+from inbox.rules.policies.language.policy import Calendar
 
 DAY = ((9 * 60, 17 * 60),)
 WORKDAYS = (DAY, DAY, DAY, DAY, DAY, (), ())

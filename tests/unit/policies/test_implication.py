@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import VersionedPolicy, evaluate, rule_truth
 from inbox.rules.policies.facts import FactReader, facts_from_json
 from inbox.rules.policies.implication import implied_rules, is_never_true, warnings
+from inbox.rules.policies.language.document import parse_policy
 from tests.support.policies import generator
 from tests.support.policies.documents import (
     IS_REFUND,

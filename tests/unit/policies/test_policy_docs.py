@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from inbox.rules.policies.document import parse_policy
-from inbox.rules.policies.policy import Op
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import Op
 from tests.support.policies.documents import BERLIN
 
 PAGE = (Path(__file__).parents[3] / "docs" / "policies.md").read_text()

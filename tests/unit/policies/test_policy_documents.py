@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from inbox.rules.policies.document import PolicyError, parse_policy
-from inbox.rules.policies.policy import canonical_body, policy_digest
+from inbox.rules.policies.language.document import PolicyError, parse_policy
+from inbox.rules.policies.language.policy import canonical_body, policy_digest
 from tests.support.policies.documents import (
     BERLIN,
     IS_REFUND,

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import (
     MAX_REASON_BYTES,
     VersionedPolicy,
@@ -14,6 +13,7 @@ from inbox.rules.policies.evaluation import (
     evaluate,
     ruling_from_json,
 )
+from inbox.rules.policies.language.document import parse_policy
 from tests.support.policies.documents import (
     IS_REFUND,
     NOW,

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import (
     MAX_REASON_BYTES,
     VersionedPolicy,
@@ -15,7 +14,8 @@ from inbox.rules.policies.evaluation import (
     ruling_from_json,
 )
 from inbox.rules.policies.facts import facts_from_json
-from inbox.rules.policies.policy import canonical_body
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import canonical_body
 from tests.support.environment import IS_FULL
 from tests.support.policies import generator, oracle
 from tests.support.policies.documents import NOW, problems

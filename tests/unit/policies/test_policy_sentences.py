@@ -3,9 +3,9 @@
 import pytest
 from django.utils import translation
 
-from inbox.rules.policies.document import parse_policy
 from inbox.rules.policies.evaluation import apply_grant
-from inbox.rules.policies.sentences import condition_text, explanation, rule_sentence
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.sentences import condition_text, explanation, rule_sentence
 from inbox.web.base.translate import translate
 from tests.support.policies.documents import (
     IS_REFUND,

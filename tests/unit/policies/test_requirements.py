@@ -3,8 +3,8 @@
 import json
 from datetime import timedelta
 
-from inbox.rules.policies.document import parse_policy
-from inbox.rules.policies.policy import Slot
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import Slot
 from inbox.rules.policies.requirement import merge_requirements, requirement_from_json
 from tests.support.policies.documents import NOW, document, rule
 

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.rules.policies.policy import Slot
+from inbox.rules.policies.language.policy import Slot
 from inbox.rules.policies.slots import Person, assign_slots, is_possible
 from tests.support.properties.json_values import generated
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from inbox.rules.policies.policy import Policy, Rule
+from inbox.rules.policies.language.policy import Policy, Rule
 
 
 @dataclass(frozen=True)

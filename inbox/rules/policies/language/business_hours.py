@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from inbox.rules.policies.policy import Calendar
+from inbox.rules.policies.language.policy import Calendar
 
 #: A calendar that opens less often than that ends the search.
 MAX_DAYS = 800

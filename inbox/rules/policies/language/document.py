@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidValue
-from inbox.rules.policies.document_values import (
+from inbox.rules.policies.language.document_values import (
     ABSENT,
     OPERANDS,
     TEXT_FACTS,
@@ -27,7 +27,7 @@ from inbox.rules.policies.document_values import (
     read_target,
     read_zone,
 )
-from inbox.rules.policies.policy import (
+from inbox.rules.policies.language.policy import (
     MAX_BYTES,
     MAX_CONDITIONS,
     MAX_RULES,

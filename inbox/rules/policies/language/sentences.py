@@ -9,7 +9,7 @@ from typing import Any, Final
 from inbox.rules.policies.conditions import Truth
 from inbox.rules.policies.evaluation import ConditionResult, Match, Reason, Ruling
 from inbox.rules.policies.facts import Doubt
-from inbox.rules.policies.policy import (
+from inbox.rules.policies.language.policy import (
     Condition,
     Each,
     Effect,

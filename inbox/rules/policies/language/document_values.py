@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Role
-from inbox.rules.policies.policy import Op, Slot, pointer_tokens
+from inbox.rules.policies.language.policy import Op, Slot, pointer_tokens
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from inbox.rules.text.messages import TranslatableMessage

@@ -1,0 +1,1 @@
+"""The language of policies: documents, business hours, and sentences about rules."""
