@@ -22,7 +22,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
-from inbox.web.policies import backtest_page, groups, policy_page, try_page
+from inbox.web.policies import backtest_page, groups, policy_page, rule_pages, try_page
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -104,7 +104,19 @@ urlpatterns = [
     path("join/team", accept_invitation.join, name="join_team"),
     path("teams/<slug:team>/policy/", policy_page.policy, name="team_policy"),
     path("teams/<slug:team>/policy/save", policy_page.save, name="save_policy"),
-    path("teams/<slug:team>/policy/template", policy_page.add_template, name="add_policy_template"),
+    path("teams/<slug:team>/policy/new/", rule_pages.new_rule, name="new_policy_rule"),
+    path("teams/<slug:team>/policy/new/add", rule_pages.add_rule, name="add_policy_rule"),
+    path("teams/<slug:team>/policy/rules/<slug:rule_id>/", rule_pages.rule, name="policy_rule"),
+    path(
+        "teams/<slug:team>/policy/rules/<slug:rule_id>/save",
+        rule_pages.save_rule,
+        name="save_policy_rule",
+    ),
+    path(
+        "teams/<slug:team>/policy/rules/<slug:rule_id>/change",
+        policy_page.change_rule,
+        name="change_policy_rule",
+    ),
     path("teams/<slug:team>/policy/publish", policy_page.publish, name="publish_policy"),
     path("teams/<slug:team>/policy/discard", policy_page.discard, name="discard_policy"),
     path("teams/<slug:team>/policy/try/", try_page.form, name="try_policy"),

@@ -25,7 +25,7 @@ MAX_COMMENT_CHARACTERS = 500
 
 @transaction.atomic(durable=True)
 def save_draft(
-    *, team_id: UUID, body: Any, actor: Actor, check_seen: Callable[[], None] = lambda: None
+    *, team_id: UUID, body: Any, actor: Actor, check_seen: Callable[[], object] = lambda: None
 ) -> PolicyDraft:
     """
     Store the draft of a team's policy, which rules on nothing until it is published.

@@ -1,7 +1,7 @@
 """The page of a team's policy: the version in force, the draft, and earlier versions."""
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -37,63 +37,14 @@ from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
 from inbox.web.policies.draft_review import change_rows, warning_texts
+from inbox.web.policies.drafts import base_digest, change_draft, free_id, without_rule
+from inbox.web.policies.rule_templates import TEMPLATES
 
 VERSIONS_LISTED = 50
 _EFFECTS = {
     Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
     Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
     Effect.DENY: (gettext_noop("Deny"), "bad", "ban"),
-}
-#: Rules to begin with, by the name in the form; the tools are the demo's.
-TEMPLATES: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
-    "small-amounts": (
-        gettext_noop("Approve small amounts"),
-        [
-            {
-                "id": "small-amounts",
-                "name": "Small amounts",
-                "effect": "allow",
-                "when": [
-                    {"path": "/tool", "op": "is", "value": "refund_payment"},
-                    {"path": "/args/amount", "op": "between", "value": [0, 50]},
-                ],
-            }
-        ],
-    ),
-    "four-eyes": (
-        gettext_noop("Not the requester"),
-        [
-            {
-                "id": "four-eyes",
-                "name": "Four eyes",
-                "effect": "ask",
-                "require": {"self_approval": False, "keys": False},
-            }
-        ],
-    ),
-    "production": (
-        gettext_noop("A person for production"),
-        [
-            {
-                "id": "production",
-                "name": "Production",
-                "effect": "ask",
-                "when": [{"path": "/environment", "op": "is", "value": "production"}],
-                "require": {"via": ["web"], "expires_after": "PT4H", "on_expiry": "deny"},
-            }
-        ],
-    ),
-    "read-only": (
-        gettext_noop("Tools that only read"),
-        [
-            {
-                "id": "read-only",
-                "name": "Tools that only read",
-                "effect": "allow",
-                "when": [{"path": "/tool", "op": "matches", "value": "read_*"}],
-            }
-        ],
-    ),
 }
 
 
@@ -130,19 +81,20 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 
 
 @post_page
-def add_template(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    """Add the rules of a template to the draft, or to a draft of the version in force."""
-    if (name := request.POST.get("template", "")) not in TEMPLATES:
+def change_rule(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> HttpResponse:
+    """Delete or duplicate a rule, or turn it on or off, in the draft."""
+    changes = {"delete": without_rule, "duplicate": _with_copy, "on": _enforced, "off": _off}
+    if (change := changes.get(request.POST.get("do", ""))) is None:
         raise errors.NotFound()
-    team_id = team_for(actor, team).pk
-    state = policy_state(actor, team_id)
-    base = state.draft or state.version
-    policy = parse_stored_policy(base.body) if base else None
-    document = (policy or Policy()).to_json()
-    ids = {rule["id"] for rule in document["rules"]}
-    document["rules"] += [rule for rule in TEMPLATES[name][1] if rule["id"] not in ids]
     try:
-        save_draft(team_id=team_id, body=document, actor=actor)
+        change_draft(
+            team_id=team_for(actor, team).pk,
+            actor=actor,
+            seen_digest=request.POST.get("seen", ""),
+            change=lambda policy: change(policy, rule_id).to_json(),
+        )
+    except errors.PolicyChanged as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=409)
     except errors.InvalidInput as refusal:
         return _show(request, actor, team, notice=translate(refusal.message), status=422)
     return see_other("team_policy", team)
@@ -217,10 +169,12 @@ def _show(
         if state.draft
         else [],
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
+        "seen": base_digest(state),
         "most_comment": MAX_COMMENT_CHARACTERS,
         "problems": (),
         "comment": "",
-        **team_frame(actor, access, "policy"),
+        **(frame := team_frame(actor, access, "policy")),
+        "may_edit_version": frame["may_change"] and state.draft is None,
         **more,
     }
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
@@ -235,6 +189,7 @@ def _rules(body: str) -> list[dict[str, Any]]:
 def _rule(rule: Rule) -> dict[str, Any]:
     words, tone, icon = _EFFECTS[rule.effect]
     return {
+        "id": rule.id,
         "title": rule.title,
         "sentence": rule_sentence(rule, translate),
         "effect": gettext(words),
@@ -243,6 +198,29 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "is_shadow": rule.mode is Mode.SHADOW,
         "is_off": rule.mode is Mode.OFF,
     }
+
+
+def _with_copy(policy: Policy, rule_id: str) -> Policy:
+    rules = []
+    for item in policy.rules:
+        rules.append(item)
+        if item.id == rule_id:
+            name = gettext("Copy of {name}").format(name=item.title)[:100].strip()
+            rules.append(replace(item, id=free_id(policy, item.id), name=name, mode=Mode.OFF))
+    return replace(policy, rules=tuple(rules))
+
+
+def _enforced(policy: Policy, rule_id: str) -> Policy:
+    return _with_mode(policy, rule_id, Mode.ENFORCE)
+
+
+def _off(policy: Policy, rule_id: str) -> Policy:
+    return _with_mode(policy, rule_id, Mode.OFF)
+
+
+def _with_mode(policy: Policy, rule_id: str, mode: Mode) -> Policy:
+    rules = [replace(item, mode=mode) if item.id == rule_id else item for item in policy.rules]
+    return replace(policy, rules=tuple(rules))
 
 
 def _pretty(body: str) -> str:

@@ -62,17 +62,33 @@ def who_can_do_what(site, page, key):
 
 @screen
 def the_draft_of_a_policy(site, page, key):
-    page.goto(f"{site.url}/teams/demo/policy/")
-    page.click("button[value=small-amounts]")
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
+    page.click("button[name=save]")
     expect(page.locator("#draft-title")).to_be_visible()
 
 
 @screen
 def a_policy_that_is_not_valid(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/")
+    page.get_by_text("Edit as JSON").click()
     page.fill("#f-document", '{"rules": [{"id": "x"}]}')
     page.get_by_role("button", name="Save the draft").click()
     expect(page.locator("#f-document-err")).to_be_visible()
+
+
+@screen
+def a_new_rule(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=production")
+
+
+@screen
+def a_rule_with_errors(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
+    page.fill("#f-when-0-value", "fifty")
+    page.get_by_role("button", name="Add an exception").click()
+    page.fill("#f-unless-0-fact", "to")
+    page.click("button[name=save]")
+    expect(page.locator(".errsum")).to_be_visible()
 
 
 @screen

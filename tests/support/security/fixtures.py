@@ -62,7 +62,7 @@ def things(world, bob, settings, tmp_path):
     message = send_test(endpoint_id=hook.pk, actor=SEED)
     publish(world, rule("reads", "ask", tool_is("read")))
     draft = {"rules": [rule("writes", "ask", tool_is("write"))]}
-    save_draft(team_id=world.team.pk, body=draft, actor=SEED)
+    policy_digest = save_draft(team_id=world.team.pk, body=draft, actor=SEED).digest
     keep_in(settings, tmp_path)
     transparency_log.append_and_sign()
     # Bob's, and nobody else's to see or to end.
@@ -80,6 +80,7 @@ def things(world, bob, settings, tmp_path):
         run_id=str(busy.run.pk),
         slug="rehearsal",
         view_digest=interrupt.view_digest,
+        policy_digest=policy_digest,
         view_id=str(view.pk),
         webhook_id=str(hook.pk),
         message_id=str(message.message_id),

@@ -189,7 +189,11 @@ GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302
 GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/template           302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/rules/<slug:rule_id>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/rules/<slug:rule_id>/change 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/backtest/          302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/backtest/run       302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -253,6 +257,7 @@ class Things:
     run_id: str
     slug: str
     view_digest: str = ""
+    policy_digest: str = ""  #: of the draft
     external_id: str = ""
     view_id: str = ""
     webhook_id: str = ""
@@ -305,6 +310,7 @@ _IN_THE_BODY = (
 
 _WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
 _INVITATION = {"email": "nora@example.com", "role": "viewer"}
+_RULE = {"name": "New", "effect": "ask", "mode": "enforce", "via": ["web"], "save": "1"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
     "PATCH api/agents/<slug:slug>": {"environment": "production"},
@@ -318,6 +324,9 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST api/teams/<slug:team>/policy/test": {"tool": "refund", "arguments": {"amount": 1}},
     "POST teams/<slug:team>/policy/try/run": {"tool": "refund", "arguments": "{}"},
     "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
+    "POST teams/<slug:team>/policy/new/add": _RULE,
+    "POST teams/<slug:team>/policy/rules/<slug:rule_id>/save": _RULE,
+    "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
 }
 
@@ -357,6 +366,7 @@ class Route:
             ("<path:rest>", "nothing"),
             ("<int:number>", "1"),
             ("<slug:app_label>", "inbox"),
+            ("<slug:rule_id>", "writes"),
         ):
             path = path.replace(part, value)
         return f"/{path}"
@@ -380,7 +390,8 @@ class Route:
         if self.is_api and self.pattern.endswith("/decide"):
             return answer | {"view_digest": digest}
         if str(self) in _WHOLE:
-            return _WHOLE[str(self)]
+            seen = {"seen": things.policy_digest} if "/policy/" in self.pattern else {}
+            return {**_WHOLE[str(self)], **(seen if not self.is_api else {})}
         bodies: dict[str, dict[str, Any]] = {
             "role": {"role": "reviewer"},
             "teams": {"slug": "new", "name": "New"},
@@ -389,7 +400,6 @@ class Route:
             "keys": {"name": "ci", "scopes": ["admin"]},
             "policy": {"policy": {"rules": []}},
             "groups": {"name": "leads"},
-            "template": {"template": "read-only"},
             "add": {"name": "new", "url": "https://agents.example.com/", "user": things.user},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {

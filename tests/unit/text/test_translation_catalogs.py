@@ -14,6 +14,7 @@ _SAME = {
     *("Webhook", "Webhooks", "Teams"),
     *(
         "Agent",
+        "Argument",
         "Live",
         "Live, {count} online",
         "Median",

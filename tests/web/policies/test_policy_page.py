@@ -1,5 +1,7 @@
 """The page of a team's policy, and what a request says of it."""
 
+import json
+
 import ag_ui.core as agui
 import pytest
 
@@ -32,9 +34,12 @@ def test_rules_are_shown_as_sentences(admin, world):
     assert "If tool = refund and amount ≤ 50: approve without asking." in page(admin)
 
 
-def test_a_template_becomes_the_draft_and_is_published(admin):
-    admin.post(f"{PATH}template", {"template": "small-amounts"})
-    admin.post(f"{PATH}template", {"template": "four-eyes"})
+def save(client, *rules):
+    client.post(f"{PATH}save", {"document": json.dumps({"rules": rules})})
+
+
+def test_a_draft_is_published(admin):
+    save(admin, rule("eyes", "ask", name="Four eyes", require={"self_approval": False}))
     draft = PolicyDraft.objects.get()
     assert "Four eyes" in page(admin)
 
@@ -44,19 +49,20 @@ def test_a_template_becomes_the_draft_and_is_published(admin):
     assert "Begin" in page(admin)
 
 
-def test_a_template_is_added_to_a_draft_that_cannot_be_read(admin):
-    admin.post(f"{PATH}template", {"template": "small-amounts"})
+def test_a_draft_that_cannot_be_read_shows_no_rules_and_takes_new_ones(admin):
+    save(admin, rule("small", "ask"))
     PolicyDraft.objects.update(body="{")
 
     assert "In force" in page(admin)
-    admin.post(f"{PATH}template", {"template": "read-only"})
-    assert "Tools that only read" in PolicyDraft.objects.get().body
+    form = {"name": "New", "effect": "ask", "mode": "enforce", "via": ["web"], "save": "1"}
+    admin.post(f"{PATH}new/add", {**form, "seen": PolicyDraft.objects.get().digest})
+    assert '"name":"New"' in PolicyDraft.objects.get().body
 
 
 def test_a_draft_that_changed_after_the_page_was_loaded_is_not_published(admin):
-    admin.post(f"{PATH}template", {"template": "small-amounts"})
+    save(admin, rule("small", "ask"))
     digest = PolicyDraft.objects.get().digest
-    admin.post(f"{PATH}template", {"template": "four-eyes"})
+    save(admin, rule("other", "ask"))
 
     response = admin.post(f"{PATH}publish", {"digest": digest})
     assert response.status_code == 409
@@ -92,7 +98,7 @@ def test_an_earlier_version_becomes_the_draft(admin, world):
 
 
 def test_a_draft_can_be_discarded(admin):
-    admin.post(f"{PATH}template", {"template": "read-only"})
+    save(admin, rule("small", "ask"))
     admin.post(f"{PATH}discard")
 
     assert not PolicyDraft.objects.exists()
@@ -103,8 +109,8 @@ def test_reviewers_see_the_policy_without_forms(client, world):
     client.force_login(world.bob)
 
     assert "Publish" not in page(client)
-    for name in ("save", "template", "publish", "discard"):
-        assert client.post(f"{PATH}{name}", {"template": "read-only"}).status_code == 403
+    for name in ("save", "new/add", "publish", "discard", "rules/small/change"):
+        assert client.post(f"{PATH}{name}", {"do": "off"}).status_code == 403
 
 
 def test_the_settings_of_a_team_forbid_self_approval(admin, world):
