@@ -11,6 +11,10 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.notifications.announcements import (
+    delete_old_announcements,
+    expand_announcements,
+)
 from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import end_lapsed_grant
@@ -20,6 +24,10 @@ from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Pacer, Timer
+from inbox.queries.notifications.notifications import (
+    channels_with_due_notifications,
+    has_new_announcements,
+)
 from inbox.queries.runs import overdue
 
 log = structlog.get_logger(__name__)
@@ -63,6 +71,7 @@ def sweep() -> None:
     if _purges.is_due():
         with _logged(what="sign-ins"):
             delete_stale_rows()
+            delete_old_announcements()
     if overdue.is_checkpoint_due() or transparency_log.is_behind():
         with _logged(what="audit trail"):
             transparency_log.append_and_sign(seconds=SIGN_SECONDS)
@@ -72,12 +81,13 @@ _purges = Timer(PURGE_SECONDS)
 
 
 def handle_due_times() -> None:
-    """Handle notices, expiry, steps of policies and grace periods, whose times people see."""
+    """Handle notices, expiry, steps of policies, grace periods and notifications."""
     _pacer.start()
     send_expiry_notices()
     handle_due_steps()
     expire_overdue()
     queue_due_resumes()
+    send_notifications()
 
 
 def send_expiry_notices() -> None:
@@ -108,6 +118,15 @@ def queue_due_resumes() -> None:
     for run_id in overdue.runs_due_to_resume():
         with _logged(run=str(run_id)):
             resume_if_due(run_id=run_id)
+
+
+def send_notifications() -> None:
+    """Expand new announcements, and wake workers for the notifications that are due."""
+    if has_new_announcements():
+        with _logged(what="announcements"):
+            expand_announcements()
+    for channel_id in channels_with_due_notifications():
+        wakeups.wake_notifiers(channel_id)
 
 
 @contextmanager

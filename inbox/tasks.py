@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, transparency_log, webhook_sender
+from inbox import engine, notification_sender, transparency_log, webhook_sender
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -20,6 +20,14 @@ def execute_run(run_id: str) -> None:
 def deliver_webhooks(endpoint_id: str) -> None:
     try:
         webhook_sender.deliver(UUID(endpoint_id), stopping=engine.stopping)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="inbox.tasks.send_notifications")
+def send_notifications(channel_id: str) -> None:
+    try:
+        notification_sender.send_due(UUID(channel_id), stopping=engine.stopping)
     finally:
         close_old_connections()
 

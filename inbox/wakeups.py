@@ -49,6 +49,11 @@ def wake_webhook_workers(endpoint_id: UUID) -> None:
     _send("inbox.tasks.deliver_webhooks", endpoint_id)
 
 
+def wake_notifiers(channel_id: UUID) -> None:
+    """Wake a worker for the notifications of a channel; the sweeper calls it every second."""
+    _send("inbox.tasks.send_notifications", channel_id)
+
+
 def wake_publishers(sink: int) -> None:
     """Wake a worker to send checkpoints to a sink, given by its number in the setting."""
     _send("inbox.tasks.publish_checkpoints", sink)

@@ -16,6 +16,12 @@ from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.notifications.notifications import (
+    Announcement,
+    Channel,
+    Notification,
+    Subscription,
+)
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.people.groups import Group, GroupMember
 from inbox.models.people.invitations import Invitation
@@ -36,6 +42,7 @@ from inbox.models.webhooks.webhooks import Delivery, DeliveryAttempt, WebhookEnd
 
 __all__ = [
     "Agent",
+    "Announcement",
     "ApiKey",
     "AuditBlock",
     "AuditCheckpoint",
@@ -43,6 +50,7 @@ __all__ = [
     "AuditLeaf",
     "AuditPayload",
     "AuditVerification",
+    "Channel",
     "CheckpointSink",
     "Claim",
     "Comment",
@@ -63,12 +71,14 @@ __all__ = [
     "Invitation",
     "Membership",
     "Memory",
+    "Notification",
     "PolicyDraft",
     "PolicyVersion",
     "RejectionCount",
     "Ruling",
     "Run",
     "SavedView",
+    "Subscription",
     "Team",
     "Thread",
     "ToolCall",

@@ -5,7 +5,7 @@ Database locks, in the order in which a transaction takes them.
 2. One thread.
 3. The active grants of the thread's agent, by id.
 4. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
-   a checkpoint sink, the state of the background verification.
+   a checkpoint sink, a channel of notifications, the state of the background verification.
 5. Teams, by id: for their settings and members, and for entries of their audit chains.
 6. The audit chain of the installation (advisory).
 
@@ -27,6 +27,7 @@ from inbox.models import (
     Agent,
     ApiKey,
     AuditVerification,
+    Channel,
     CheckpointSink,
     Grant,
     SavedView,
@@ -131,6 +132,11 @@ def lock_api_key(key_id: UUID) -> ApiKey | None:
 def lock_webhook(endpoint_id: UUID) -> WebhookEndpoint | None:
     """Lock a webhook, also a removed one."""
     return WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=endpoint_id).first()
+
+
+def lock_channel(channel_id: UUID) -> Channel | None:
+    """Lock a channel for notifications."""
+    return Channel.objects.select_for_update(no_key=True).filter(pk=channel_id).first()
 
 
 def lock_saved_view(view_id: UUID) -> SavedView | None:

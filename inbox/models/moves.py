@@ -1,14 +1,17 @@
-"""Status changes of runs, interrupts and tool calls; no other module assigns these columns."""
+"""Status changes of runs, interrupts, tool calls and notifications; no other module sets them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
+from inbox.models.notifications.notifications import Notification
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import Run
 from inbox.models.runs.tool_calls import ToolCall
 from inbox.models.statements import Params, Update
+from inbox.rules.notifications.events import NotificationStatus, Reason
 from inbox.rules.runs.states import ToolCallState
 from inbox.rules.runs.transitions import State, check_move, check_withdrawal_move, origins
 
@@ -61,3 +64,16 @@ def restore_tool_call(call: ToolCall, after: ToolCallState) -> None:
 
 def _column(after: State) -> str:
     return "state" if isinstance(after, ToolCallState) else "status"
+
+
+def settle_notifications(
+    rows: Sequence[Notification],
+    after: NotificationStatus,
+    now: datetime,
+    why: Reason | None = None,
+) -> int:
+    """Settle the notifications that are pending, and return their number."""
+    pending = Notification.objects.filter(
+        pk__in=[row.pk for row in rows], status=NotificationStatus.PENDING
+    )
+    return pending.update(status=after, why=why or "", settled_at=now)

@@ -15,6 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
+from inbox.web.notifications import notifications
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -28,6 +29,10 @@ from inbox.web.webhooks import webhook_forms, webhooks
 
 urlpatterns = [
     *account_urls.urlpatterns,
+    path("account/notifications/", notifications.notifications, name="notifications"),
+    path("account/notifications/save", notifications.save, name="save_notifications"),
+    path("account/notifications/test", notifications.test, name="test_notifications"),
+    path("unsubscribe/<str:token>/", notifications.end_by_link, name="unsubscribe"),
     path("language/", languages.choose, name="set_language"),
     path("", inbox_lists.interrupt_list, {"state": ListState.OPEN}, name="pending"),
     path("decided/", inbox_lists.interrupt_list, {"state": ListState.DECIDED}, name="decided"),

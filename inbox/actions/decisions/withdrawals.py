@@ -7,6 +7,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.endorsements import reopen_endorsements
 from inbox.actions.decisions.tool_call_decisions import recompute_tool_call
+from inbox.actions.notifications.announcements import announce
 from inbox.actions.policies.grants import ActiveGrants
 from inbox.actions.webhooks import outbox
 from inbox.models import Decision, Interrupt
@@ -16,6 +17,7 @@ from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import require_current
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import check_withdrawal
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
@@ -75,6 +77,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
             decision=str(decision.pk),
         )
         outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
+        announce(AnnouncementKind.OPENED, [interrupt], now)
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return decision
 

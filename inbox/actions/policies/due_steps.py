@@ -10,10 +10,12 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.notifications.announcements import announce
 from inbox.actions.webhooks import outbox
 from inbox.models import DueStep, Ruling, Thread
 from inbox.models.locks import lock_thread
 from inbox.queries.policies.policies import stored_ruling
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import POLICY
 from inbox.rules.policies.requirement import StepKind
 from inbox.rules.runs.states import InterruptStatus
@@ -66,11 +68,13 @@ def _do(
     if kind is StepKind.REMIND:
         action, detail = "interrupt.reminded", dict[str, Any]()
         outbox.interrupt_reminded(thread=thread, interrupt=interrupt, now=now)
+        announce(AnnouncementKind.REMINDED, [interrupt], now)
     else:
         numbers = {step.number for step in steps}
         plan = [step for step in ruling.requirement.steps if step.kind is kind]
         to = sorted({key for step in plan if step.number in numbers for key in step.to})
         action, detail = "interrupt.escalated", {"to": to, "rules": list(ruling.rules)}
         outbox.interrupt_escalated(thread=thread, interrupt=interrupt, to=to, now=now)
+        announce(AnnouncementKind.ESCALATED, [interrupt], now)
     audit_trail.record(action, POLICY, now, thread=thread, interrupt=interrupt, **detail)
     return True

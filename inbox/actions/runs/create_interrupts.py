@@ -9,6 +9,7 @@ from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
 from inbox.actions.audit import audit_trail
+from inbox.actions.notifications.announcements import announce
 from inbox.actions.policies.rulings import audit_detail, rule_on, store_rulings
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
@@ -20,6 +21,7 @@ from inbox.queries.policies.policies import is_answered_by_policy
 from inbox.rules import errors
 from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import proposal_of
@@ -105,6 +107,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     # People need not be told of what the policy answers in this transaction.
     for_people = [row for row in rows if not is_answered_by_policy(row)]
     outbox.interrupts_opened(thread=thread, interrupts=for_people, now=now)
+    announce(AnnouncementKind.OPENED, for_people, now)
 
 
 def _ruling_detail(row: Interrupt) -> dict[str, Any]:

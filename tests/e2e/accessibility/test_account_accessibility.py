@@ -76,6 +76,18 @@ def addresses(site, page):
 
 
 @screen
+def notifications(site, page):
+    page.goto(f"{site.url}/account/notifications/")
+
+
+@screen
+def notifications_without_an_address(site, page):
+    notifications(site, page)
+    page.get_by_role("button", name="Send a test mail").click()
+    expect(page.get_by_text("Confirm an e-mail address first.")).to_be_visible()
+
+
+@screen
 def a_password_that_was_not_changed(site, page):
     page.goto(f"{site.url}/account/password/")
     for name in ("oldpassword", "password1", "password2"):

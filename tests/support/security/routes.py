@@ -112,6 +112,11 @@ GET  password/changed/                           200 200 200 200 200 200 200 200
 GET  password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
 POST password/<base36:uidb36>-<str:key>/         422 422 422 422 422 422 422 422 422 422 422 422 422
 GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  account/notifications/                      302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/notifications/save                  302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
+POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
 GET  account/password/                           302 200 200 200 200 200 302 302 302 302 302 302 302
 POST account/password/                           302 422 422 422 422 422 302 302 302 302 302 302 302

@@ -1,0 +1,66 @@
+"""Announcements: stored with the event, and expanded to the subscribers afterwards."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from inbox.models import Announcement, Interrupt, Notification
+from inbox.models.statements import insert
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.recipients import is_waiting, may_decide, subscribers_of
+from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind, due_at
+
+#: Announcements that one transaction expands or deletes.
+BATCH_SIZE = 200
+
+
+def announce(kind: AnnouncementKind, interrupts: Sequence[Interrupt], now: datetime) -> None:
+    """
+    Store the announcements of an event; the caller holds the thread's lock.
+
+    One insert, whoever has subscribed. The sweeper finds the rows within a second, so that the
+    hot path sends no wake-up.
+    """
+    insert([Announcement(interrupt=row, kind=kind, at=now) for row in interrupts])
+
+
+@transaction.atomic(durable=True)
+def expand_announcements() -> int:
+    """
+    Store the notifications of the oldest new announcements; return how many announcements.
+
+    Safe to replay and to run concurrently: each channel gets an announcement once.
+    """
+    now = database_now()
+    rows = Announcement.objects.filter(expanded_at=None).order_by("pk")
+    announcements = list(rows.select_related("interrupt__team", "interrupt__run")[:BATCH_SIZE])
+    teams = {row.interrupt.team_id for row in announcements if row.interrupt}
+    subscribers = subscribers_of(teams) if teams else {}
+    notifications = [
+        Notification(
+            announcement=announcement,
+            channel_id=subscription.channel_id,
+            due_at=due_at(
+                announcement.kind, subscription.mode, subscription.minutes, announcement.at
+            ),
+        )
+        for announcement in announcements
+        if (interrupt := announcement.interrupt) and is_waiting(interrupt, now)
+        for subscriber in subscribers.get(interrupt.team_id, ())
+        if announcement.kind in (subscription := subscriber.subscription).events
+        and may_decide(interrupt, subscriber, now)
+    ]
+    Notification.objects.bulk_create(notifications, ignore_conflicts=True)
+    pks = [row.pk for row in announcements]
+    Announcement.objects.filter(pk__in=pks).update(expanded_at=now)
+    return len(announcements)
+
+
+@transaction.atomic(durable=True)
+def delete_old_announcements() -> int:
+    """Delete old announcements with their notifications; return how many. Safe to replay."""
+    old = Announcement.objects.filter(at__lte=database_now() - LOG_RETENTION)
+    pks = list(old.order_by("at").values_list("pk", flat=True)[:BATCH_SIZE])
+    Notification.objects.filter(announcement__in=pks).delete()
+    return Announcement.objects.filter(pk__in=pks).delete()[0]

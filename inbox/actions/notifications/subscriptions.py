@@ -1,0 +1,106 @@
+"""Subscriptions: people choose what they are notified of, and when."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.people.accounts import record_change
+from inbox.models import Announcement, Channel, Notification, Subscription
+from inbox.models.locks import lock_channel
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.recipients import confirmed_address
+from inbox.rules import errors
+from inbox.rules.notifications.events import (
+    CHOICES,
+    AnnouncementKind,
+    ChannelKind,
+    NotificationStatus,
+    check_subscription,
+)
+from inbox.rules.people.access import SUBSCRIBER, Actor
+from inbox.rules.text.messages import TranslatableMessage
+
+
+@transaction.atomic(durable=True)
+def subscribe(
+    *, events: Collection[str], mode: str, minutes: int, language: str, actor: Actor
+) -> Subscription:
+    """
+    Send the actor mails about requests; enables an address that was switched off.
+
+    Safe to replay: the same choice again writes no audit entry.
+
+    Raises:
+        Forbidden: the actor is no person.
+        InvalidValue: a value is invalid, or the account has no confirmed address.
+    """
+    check_subscription(events=events, mode=mode, minutes=minutes)
+    channel = _channel(actor, language)
+    choice = [kind.value for kind in CHOICES if kind in events]
+    values = {"events": choice, "mode": mode, "minutes": minutes}
+    before = Subscription.objects.filter(channel=channel).first()
+    if channel.disabled_at is not None or channel.language != language:
+        channel.disabled_at, channel.refused_since, channel.refusals = None, None, 0
+        channel.language = language
+        channel.save(update_fields=["disabled_at", "refused_since", "refusals", "language"])
+    row, _ = Subscription.objects.update_or_create(channel=channel, defaults=values)
+    if before is None or any(getattr(before, name) != value for name, value in values.items()):
+        record_change(channel.user_id, "subscription.changed", actor, **values)
+    return row
+
+
+@transaction.atomic(durable=True)
+def unsubscribe(*, actor: Actor) -> None:
+    """End the actor's mails about requests. Safe to replay."""
+    channel = Channel.objects.filter(user=actor.user_id, kind=ChannelKind.EMAIL).first()
+    if channel is not None:
+        _end(channel.pk, actor)
+
+
+@transaction.atomic(durable=True)
+def unsubscribe_channel(*, channel_id: UUID) -> None:
+    """End the mails of a channel, for the holder of the link in one of them. Safe to replay."""
+    _end(channel_id, SUBSCRIBER)
+
+
+@transaction.atomic(durable=True)
+def send_test(*, language: str, actor: Actor) -> None:
+    """
+    Queue a test mail to the actor; the log shows the result.
+
+    Raises:
+        Forbidden: the actor is no person.
+        InvalidValue: the account has no confirmed address.
+    """
+    channel = _channel(actor, language)
+    now = database_now()
+    waiting = Notification.objects.filter(
+        channel=channel,
+        status=NotificationStatus.PENDING,
+        announcement__kind=AnnouncementKind.TEST,
+    )
+    if not waiting.exists():
+        test = Announcement.objects.create(kind=AnnouncementKind.TEST, at=now, expanded_at=now)
+        Notification.objects.create(announcement=test, channel=channel, due_at=now)
+
+
+def _channel(actor: Actor, language: str) -> Channel:
+    """Return the actor's channel under its lock; create it if there is none."""
+    if actor.user_id is None:
+        raise errors.Forbidden(TranslatableMessage("Only people get notifications."))
+    if not confirmed_address(actor.user_id):
+        text = TranslatableMessage("Confirm an e-mail address first.")
+        raise errors.InvalidValue(text, problems={"address": [text]})
+    row, _ = Channel.objects.get_or_create(
+        user_id=actor.user_id,
+        kind=ChannelKind.EMAIL,
+        defaults={"language": language, "created_at": database_now()},
+    )
+    return lock_channel(row.pk) or row
+
+
+def _end(channel_id: UUID, actor: Actor) -> None:
+    channel = lock_channel(channel_id)
+    if channel is not None and Subscription.objects.filter(channel=channel).delete()[0]:
+        record_change(channel.user_id, "subscription.changed", actor, events=[])

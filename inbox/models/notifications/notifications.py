@@ -1,0 +1,121 @@
+"""Announcements of events, and the notifications that people get of them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from inbox.models.fields import choices, id_field, known_states
+from inbox.models.runs.interrupts import Interrupt
+from inbox.rules.notifications.events import (
+    DEFAULT_MINUTES,
+    AnnouncementKind,
+    ChannelKind,
+    DeliveryMode,
+    NotificationStatus,
+    Reason,
+)
+
+_PENDING = Q(status=NotificationStatus.PENDING)
+
+
+class Announcement(models.Model):
+    """
+    An event that people are notified of, stored in the transaction of the event.
+
+    The sweeper expands it into one notification for each subscriber, without the thread's lock.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    interrupt = models.ForeignKey(
+        Interrupt, null=True, on_delete=models.PROTECT, related_name="announcements", db_index=False
+    )
+    kind = models.CharField(max_length=20, choices=choices(AnnouncementKind))
+    at = models.DateTimeField()
+    expanded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["id"], condition=Q(expanded_at=None), name="announcements_to_expand"
+            ),
+            models.Index(fields=["at"], name="announcements_by_age"),
+        ]
+
+
+class Channel(models.Model):
+    """
+    A way to reach a person; its row is the lock of its notifications, which one worker sends.
+
+    Mails go to the confirmed primary address of the account. A transaction that locks a channel
+    then takes those of teams only, for audit entries.
+    """
+
+    id = id_field()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="channels"
+    )
+    kind = models.CharField(max_length=10, choices=choices(ChannelKind))
+    language = models.CharField(max_length=10)
+    fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
+    lease_until = models.DateTimeField(null=True)
+    next_try_at = models.DateTimeField(null=True, help_text="not before, after a failure or a mail")
+    failures = models.PositiveIntegerField(default=0, help_text="consecutive failures")
+    refusals = models.PositiveIntegerField(default=0, help_text="consecutive permanent refusals")
+    refused_since = models.DateTimeField(null=True)
+    answer = models.CharField(max_length=200, blank=True, help_text="the server's last answer")
+    disabled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "kind"], name="one_channel_per_kind"),
+            known_states("kind", ChannelKind, "channel_kind_is_known"),
+        ]
+
+
+class Subscription(models.Model):
+    """The events that a channel gets, and when."""
+
+    channel = models.OneToOneField(
+        Channel, primary_key=True, on_delete=models.CASCADE, related_name="subscription"
+    )
+    events = models.JSONField()
+    mode = models.CharField(max_length=10, choices=choices(DeliveryMode))
+    minutes = models.PositiveSmallIntegerField(default=DEFAULT_MINUTES)
+
+    class Meta:
+        constraints = [known_states("mode", DeliveryMode, "delivery_mode_is_known")]
+
+
+class Notification(models.Model):
+    """An announcement to one channel; the notifications with one `message_id` are one mail."""
+
+    id = models.BigAutoField(primary_key=True)
+    announcement = models.ForeignKey(
+        Announcement, on_delete=models.CASCADE, related_name="notifications", db_index=False
+    )
+    channel = models.ForeignKey(
+        Channel, on_delete=models.PROTECT, related_name="notifications", db_index=False
+    )
+    due_at = models.DateTimeField()
+    status = models.CharField(
+        max_length=10, choices=choices(NotificationStatus), default=NotificationStatus.PENDING
+    )
+    why = models.CharField(max_length=20, choices=choices(Reason), blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    message_id = models.UUIDField(null=True, help_text="the same in every try")
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["announcement", "channel"], name="one_notification_per_channel"
+            ),
+            known_states("status", NotificationStatus, "notification_status_is_known"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["channel", "due_at"], condition=_PENDING, name="notifications_by_time"
+            ),
+            models.Index(fields=["channel", "-id"], name="notifications_of_channel"),
+        ]

@@ -1,0 +1,98 @@
+"""The notifications of a person, and what is due to be sent."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.core.signing import BadSignature, Signer
+from django.db.models import Exists, OuterRef, Q
+
+from inbox.models import Announcement, Channel, Notification, Subscription
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.recipients import confirmed_address
+from inbox.rules.notifications.events import ChannelKind, NotificationStatus
+from inbox.rules.people.access import Actor
+
+_MAX_CHANNELS = 500
+MAX_LOG_ROWS = 20
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """A notification in the log."""
+
+    kind: str
+    title: str  #: of the request, "" for a test
+    at: datetime
+    status: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """The notifications of a person, as they see them."""
+
+    address: str  #: "" without a confirmed one
+    subscription: Subscription | None
+    is_disabled: bool  #: the server refused the address repeatedly
+    answer: str  #: the mail server's last answer, "" after success
+    log: list[LogRow]
+
+
+def preferences_of(actor: Actor) -> Preferences:
+    """Return the subscription of a person, and the last notifications."""
+    channel = Channel.objects.filter(user=actor.user_id, kind=ChannelKind.EMAIL).first()
+    rows = Notification.objects.filter(channel=channel) if channel else Notification.objects.none()
+    recent = rows.select_related("announcement__interrupt").order_by("-pk")[:MAX_LOG_ROWS]
+    return Preferences(
+        address=confirmed_address(actor.user_id or 0),
+        subscription=Subscription.objects.filter(channel=channel).first() if channel else None,
+        is_disabled=bool(channel and channel.disabled_at),
+        answer=channel.answer if channel else "",
+        log=[
+            LogRow(
+                row.announcement.kind,
+                row.announcement.interrupt.title if row.announcement.interrupt else "",
+                row.settled_at or row.due_at,
+                row.status,
+                row.why,
+            )
+            for row in recent
+        ],
+    )
+
+
+def has_new_announcements() -> bool:
+    return Announcement.objects.filter(expanded_at=None).exists()
+
+
+def channels_with_due_notifications() -> list[UUID]:
+    """Return channels with notifications that are due and that no worker has claimed."""
+    now = database_now()
+    due = Notification.objects.filter(
+        channel=OuterRef("pk"), status=NotificationStatus.PENDING, due_at__lte=now
+    )
+    ready = Channel.objects.filter(
+        Q(lease_until=None) | Q(lease_until__lte=now),
+        Q(next_try_at=None) | Q(next_try_at__lte=now),
+        disabled_at=None,
+    )
+    return list(ready.filter(Exists(due)).values_list("pk", flat=True)[:_MAX_CHANNELS])
+
+
+def unsubscribe_token(channel_id: UUID) -> str:
+    """Return the token of the link that ends the mails of a channel."""
+    return _signer().sign(channel_id.hex)
+
+
+def channel_of_token(token: str) -> UUID | None:
+    """Return the channel that a token of `unsubscribe_token` names; None if it is not valid."""
+    try:
+        channel_id = UUID(_signer().unsign(token))
+    except (BadSignature, ValueError):
+        return None
+    return channel_id if Channel.objects.filter(pk=channel_id).exists() else None
+
+
+def _signer() -> Signer:
+    return Signer(salt="signoff.unsubscribe")

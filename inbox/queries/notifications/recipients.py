@@ -1,0 +1,108 @@
+"""The people who are notified of a request: they subscribed, and may decide it now."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from allauth.account.models import EmailAddress
+from django.db.models import Prefetch
+
+from inbox.models import Claim, GroupMember, Interrupt, InterruptView, Membership, Subscription
+from inbox.queries.policies.quorum import current_quorum
+from inbox.rules.notifications.events import (
+    AnnouncementKind,
+    DeliveryMode,
+    Reason,
+    fits_a_slot,
+)
+from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
+from inbox.rules.policies.eligibility import PROPOSALS
+from inbox.rules.policies.slots import Person
+from inbox.rules.runs import states
+
+_DECIDERS = [
+    role for role, permissions in ROLE_PERMISSIONS.items() if Permission.DECIDE in permissions
+]
+
+
+@dataclass(frozen=True)
+class Subscriber:
+    """A member of a team who may decide, with their subscription."""
+
+    user_id: int
+    person: Person
+    subscription: Subscription
+
+
+def subscribers_of(
+    team_ids: Collection[UUID], user_id: int | None = None
+) -> dict[UUID, list[Subscriber]]:
+    """Return the subscribers of teams who may decide there, or the one with this id."""
+    groups = Prefetch("groups", GroupMember.objects.select_related("group"))
+    rows = Membership.objects.filter(
+        team__in=team_ids,
+        role__in=_DECIDERS,
+        user__is_active=True,
+        user__channels__disabled_at=None,
+        user__channels__subscription__isnull=False,
+    )
+    if user_id is not None:
+        rows = rows.filter(user=user_id)
+    members = list(rows.prefetch_related(groups))
+    subscriptions = {
+        row.channel.user_id: row
+        for row in Subscription.objects.filter(
+            channel__user__in={member.user_id for member in members}
+        ).select_related("channel")
+    }
+    subscribers: dict[UUID, list[Subscriber]] = {}
+    for member in members:
+        names = frozenset(row.group.name for row in member.groups.all())
+        person = Person(str(member.user_id), member.role, names)
+        if subscription := subscriptions.get(member.user_id):
+            subscriber = Subscriber(member.user_id, person, subscription)
+            subscribers.setdefault(member.team_id, []).append(subscriber)
+    return subscribers
+
+
+def may_decide(interrupt: Interrupt, subscriber: Subscriber, now: datetime) -> bool:
+    """Return whether the policy and the team let the person approve the request now."""
+    quorum = current_quorum(interrupt, now)
+    if not fits_a_slot(subscriber.person, quorum.slots):
+        return False
+    is_own = interrupt.run.requester_person_id == subscriber.user_id
+    return not (is_own and interrupt.reason in PROPOSALS) or quorum.allows_self_approval
+
+
+def is_waiting(interrupt: Interrupt, now: datetime) -> bool:
+    """Return whether the request is open and has not expired."""
+    is_late = interrupt.expires_at is not None and interrupt.expires_at <= now
+    return interrupt.status == states.InterruptStatus.OPEN and not is_late
+
+
+def reason_to_drop(
+    interrupt: Interrupt, kind: str, subscriber: Subscriber | None, now: datetime
+) -> Reason | None:
+    """Return why a notification that is due is not needed any more; None if it is."""
+    if not is_waiting(interrupt, now):
+        return Reason.CLOSED
+    if subscriber is None or not may_decide(interrupt, subscriber, now):
+        return Reason.NO_ACCESS
+    subscription = subscriber.subscription
+    if kind not in subscription.events:
+        return Reason.UNSUBSCRIBED
+    if kind != AnnouncementKind.OPENED or subscription.mode != DeliveryMode.IF_WAITING:
+        return None
+    others = Claim.objects.filter(interrupt=interrupt, until__gt=now)
+    if others.exclude(user=subscriber.user_id).exists():
+        return Reason.CLAIMED
+    views = InterruptView.objects.filter(interrupt=interrupt, user=subscriber.user_id)
+    return Reason.SEEN if views.exists() else None
+
+
+def confirmed_address(user_id: int) -> str:
+    """Return the confirmed primary e-mail address of a user, "" if there is none."""
+    rows = EmailAddress.objects.filter(user=user_id, verified=True)
+    row = rows.order_by("-primary", "pk").first()
+    return row.email if row else ""

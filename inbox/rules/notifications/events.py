@@ -1,0 +1,124 @@
+"""Notifications: kinds, states, and the times at which they are due."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from inbox.rules.errors import InvalidValue
+from inbox.rules.policies.language.policy import Slot
+from inbox.rules.policies.slots import Person
+from inbox.rules.text.messages import TranslatableMessage
+
+
+class AnnouncementKind(StrEnum):
+    """The events that people are notified of."""
+
+    OPENED = "opened"  #: a request is open, or open again
+    REMINDED = "reminded"  #: a policy reminds people of it
+    ESCALATED = "escalated"  #: more people may decide it from now on
+    TEST = "test"  #: a test message, to which nobody subscribes
+
+
+#: The kinds that people can choose.
+CHOICES: Final = (AnnouncementKind.OPENED, AnnouncementKind.REMINDED, AnnouncementKind.ESCALATED)
+
+
+class ChannelKind(StrEnum):
+    EMAIL = "email"
+
+
+class DeliveryMode(StrEnum):
+    """The time of a notification about a new request."""
+
+    AT_ONCE = "at_once"
+    IF_WAITING = "if_waiting"  #: if the request still waits after some minutes
+
+
+class NotificationStatus(StrEnum):
+    PENDING = "pending"  #: to be sent when it is due
+    SENT = "sent"  #: the server has accepted the message
+    DROPPED = "dropped"  #: not needed any more
+    FAILED = "failed"  #: the server refused the message for good
+
+
+class Reason(StrEnum):
+    """The reason why a notification was dropped or has failed."""
+
+    CLOSED = "closed"  #: the request was decided, was withdrawn or has expired
+    CLAIMED = "claimed"  #: another person claimed the request
+    SEEN = "seen"  #: the person has opened the request
+    NO_ACCESS = "no_access"  #: the person may not decide the request any more
+    UNSUBSCRIBED = "unsubscribed"
+    NO_ADDRESS = "no_address"  #: the account has no confirmed address
+    REFUSED = "refused"  #: the mail server refused the address or the message
+    DISABLED = "disabled"  #: the address was switched off after it had been refused repeatedly
+    BROKEN = "broken"  #: an internal error
+
+
+DEFAULT_MINUTES: Final = 5
+MAX_MINUTES: Final = 24 * 60
+#: How long sent and dropped notifications stay in the log.
+LOG_RETENTION: Final = timedelta(days=30)
+#: Requests that open within this time after a mail are in one mail.
+PAUSE: Final = timedelta(seconds=20)
+#: After so many mails in an hour, further notifications wait for the end of the hour.
+MAX_MAILS_PER_HOUR: Final = 12
+#: The delays after the first failure of the mail server, the second, ...; then always the last.
+RETRY_DELAYS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600))
+#: An address is switched off after so many refusals in a row over so long a time.
+MAX_REFUSALS, MAX_REFUSED_TIME = 3, timedelta(hours=24)
+
+
+class SendProblem(StrEnum):
+    """The reason why a mail was not sent."""
+
+    TEMPORARY = "temporary"  #: no connection, or the server asks to try again
+    REFUSED = "refused"  #: the server refuses the address or the message for good
+    BROKEN = "broken"  #: an internal error
+
+
+def due_at(kind: str, mode: str, minutes: int, at: datetime) -> datetime:
+    """Return the time of a notification; only new requests wait for somebody to take them."""
+    waits = kind == AnnouncementKind.OPENED and mode == DeliveryMode.IF_WAITING
+    return at + timedelta(minutes=minutes) if waits else at
+
+
+def retry_delay(failures: int) -> timedelta:
+    """Return the time until the next try after so many failures in a row."""
+    return RETRY_DELAYS[min(failures, len(RETRY_DELAYS)) - 1]
+
+
+def next_mail_at(sent_at: Collection[datetime]) -> datetime | None:
+    """Return when the next mail may be sent, given the times of the mails of the last hour."""
+    if not sent_at:
+        return None
+    times = sorted(sent_at)
+    after_pause = times[-1] + PAUSE
+    if len(times) < MAX_MAILS_PER_HOUR:
+        return after_pause
+    return max(after_pause, times[-MAX_MAILS_PER_HOUR] + timedelta(hours=1))
+
+
+def fits_a_slot(person: Person, slots: Collection[Collection[Slot]]) -> bool:
+    """Return whether the person can fill one of the slots of a requirement."""
+    return any(person.fits(slot) for options in slots for slot in options)
+
+
+def check_subscription(*, events: Collection[str], mode: str, minutes: int) -> None:
+    """
+    Raise unless the values describe a subscription.
+
+    Raises:
+        InvalidValue: with all `problems` by field.
+    """
+    problems: dict[str, list[TranslatableMessage]] = {}
+    if not events or not set(events) <= set(CHOICES):
+        problems["events"] = [TranslatableMessage("Choose at least one event.")]
+    if mode not in set(DeliveryMode):
+        problems["mode"] = [TranslatableMessage("Choose when you are notified.")]
+    if not 1 <= minutes <= MAX_MINUTES:
+        text = TranslatableMessage("Enter a number from 1 to {count}.", count=MAX_MINUTES)
+        problems["minutes"] = [text]
+    if problems:
+        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)

@@ -1,0 +1,154 @@
+"""The pages of a person's notifications, and the one that ends them by a link of a mail."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import get_language, gettext, gettext_noop
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from inbox.actions.notifications.subscriptions import (
+    send_test,
+    subscribe,
+    unsubscribe,
+    unsubscribe_channel,
+)
+from inbox.queries.notifications.notifications import channel_of_token, preferences_of
+from inbox.rules.errors import InvalidInput
+from inbox.rules.notifications.events import (
+    CHOICES,
+    DEFAULT_MINUTES,
+    MAX_MINUTES,
+    AnnouncementKind,
+    DeliveryMode,
+    NotificationStatus,
+    Reason,
+)
+from inbox.rules.people.access import Actor
+from inbox.web.base.pages import page, post_page, see_other, show
+from inbox.web.base.translate import translate
+
+_KINDS = {
+    AnnouncementKind.OPENED: gettext_noop("New request"),
+    AnnouncementKind.REMINDED: gettext_noop("Reminder"),
+    AnnouncementKind.ESCALATED: gettext_noop("Escalation"),
+    AnnouncementKind.TEST: gettext_noop("Test mail"),
+}
+_STATUSES = {
+    NotificationStatus.PENDING: gettext_noop("Waiting"),
+    NotificationStatus.SENT: gettext_noop("Sent"),
+    NotificationStatus.DROPPED: gettext_noop("Not needed"),
+    NotificationStatus.FAILED: gettext_noop("Failed"),
+}
+_REASONS = {
+    Reason.CLOSED: gettext_noop("The request was closed before."),
+    Reason.CLAIMED: gettext_noop("Another person claimed the request."),
+    Reason.SEEN: gettext_noop("You had opened the request."),
+    Reason.NO_ACCESS: gettext_noop("You cannot decide the request any more."),
+    Reason.UNSUBSCRIBED: gettext_noop("You had unsubscribed."),
+    Reason.NO_ADDRESS: gettext_noop("Your account has no confirmed address."),
+    Reason.REFUSED: gettext_noop("The mail server refused the mail."),
+    Reason.DISABLED: gettext_noop("Your address was switched off."),
+    Reason.BROKEN: gettext_noop("The mail could not be built. The worker's log has the error."),
+}
+
+
+@page
+def notifications(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show(request, actor)
+
+
+@post_page
+def save(request: HttpRequest, actor: Actor) -> HttpResponse:
+    if "off" in request.POST:
+        unsubscribe(actor=actor)
+        return see_other("notifications")
+    minutes = request.POST.get("minutes", "").strip()
+    events, mode = request.POST.getlist("events"), request.POST.get("mode", "")
+    try:
+        subscribe(
+            events=events,
+            mode=mode,
+            # Only digits: "int" also accepts other spellings.
+            minutes=int(minutes)
+            if minutes.isascii() and minutes.isdecimal() and len(minutes) < 6
+            else 0,
+            language=get_language() or "en",
+            actor=actor,
+        )
+    except InvalidInput as refusal:
+        return _refuse(request, actor, refusal, events=events, mode=mode, minutes=minutes)
+    return see_other("notifications")
+
+
+@post_page
+def test(request: HttpRequest, actor: Actor) -> HttpResponse:
+    try:
+        send_test(language=get_language() or "en", actor=actor)
+    except InvalidInput as refusal:
+        return _refuse(request, actor, refusal)
+    return see_other("notifications")
+
+
+@csrf_exempt  # the token is the permission: mail programs post without a cookie (RFC 8058)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def end_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Show a form, and unsubscribe by POST only: scanners open the links of mails."""
+    channel_id = channel_of_token(token)
+    if channel_id is None:
+        raise Http404
+    is_post = request.method == "POST"
+    if is_post:
+        unsubscribe_channel(channel_id=channel_id)
+    response = render(request, "account/unsubscribe.html", {"is_done": is_post})
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _refuse(
+    request: HttpRequest, actor: Actor, refusal: InvalidInput, **values: Any
+) -> HttpResponse:
+    return _show(request, actor, status=422, problem=translate(refusal.message), **values)
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    status: int = 200,
+    problem: str = "",
+    **values: Any,
+) -> HttpResponse:
+    preferences = preferences_of(actor)
+    row = preferences.subscription
+    if not values:
+        values = {
+            "events": row.events if row else list(CHOICES),
+            "mode": row.mode if row else DeliveryMode.IF_WAITING,
+            "minutes": row.minutes if row else DEFAULT_MINUTES,
+        }
+    context = {
+        "preferences": preferences,
+        "choices": [
+            (kind.value, gettext(_KINDS[kind]), kind in values["events"]) for kind in CHOICES
+        ],
+        "mode": str(values["mode"]),
+        "minutes": str(values["minutes"]),
+        "max_minutes": MAX_MINUTES,
+        "problem": problem,
+        "log": [
+            {
+                "kind": gettext(_KINDS[AnnouncementKind(entry.kind)]),
+                "title": entry.title,
+                "at": entry.at,
+                "status": gettext(_STATUSES[NotificationStatus(entry.status)]),
+                "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
+            }
+            for entry in preferences.log
+        ],
+    }
+    return show(
+        request, actor, "account/notifications.html", context, section="account", status=status
+    )

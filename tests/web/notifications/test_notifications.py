@@ -1,0 +1,107 @@
+"""The page of a person's notifications, and the link that ends them."""
+
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from inbox.models import AuditEntry, Subscription
+from inbox.queries.notifications.notifications import unsubscribe_token
+from tests.support.notifications.subscribed import confirm_address, send_all, subscribe_person
+
+CHOICE = {"events": ["opened", "reminded"], "mode": "if_waiting", "minutes": "7"}
+
+
+@pytest.fixture
+def page(world):
+    client = Client()
+    client.force_login(world.bob)
+    return client
+
+
+def test_notifications_are_off_and_need_a_confirmed_address(page):
+    text = page.get("/account/notifications/").content.decode()
+    response = page.post("/account/notifications/save", CHOICE)
+
+    assert "Notifications are off." in text
+    assert response.status_code == 422
+    assert "Confirm an e-mail address first." in response.content.decode()
+    assert not Subscription.objects.exists()
+
+
+def test_a_choice_is_stored_and_audited_once(page, bob):
+    confirm_address(bob)
+
+    for _ in range(2):
+        assert page.post("/account/notifications/save", CHOICE).status_code == 303
+
+    row = Subscription.objects.get()
+    assert (row.events, row.mode, row.minutes) == (["opened", "reminded"], "if_waiting", 7)
+    assert AuditEntry.objects.filter(action="subscription.changed").count() == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"events": []},
+        {"events": ["test"]},
+        {"mode": "never"},
+        {"minutes": "0"},
+        {"minutes": "1441"},
+        {"minutes": "\u0661"},
+        {"minutes": "1e3"},
+    ],
+)
+def test_an_invalid_choice_is_refused_and_kept_on_the_page(page, bob, change):
+    confirm_address(bob)
+
+    response = page.post("/account/notifications/save", {**CHOICE, **change})
+
+    assert response.status_code == 422
+    assert not Subscription.objects.exists()
+
+
+def test_switching_off_ends_the_subscription(page, bob):
+    subscribe_person(bob)
+
+    page.post("/account/notifications/save", {**CHOICE, "off": "1"})
+
+    assert not Subscription.objects.exists()
+    assert "Notifications are off." in page.get("/account/notifications/").content.decode()
+
+
+def test_a_test_mail_needs_no_subscription_and_is_in_the_log(page, bob):
+    confirm_address(bob)
+
+    page.post("/account/notifications/test")
+    page.post("/account/notifications/test")
+    send_all()
+
+    assert [message.subject for message in mail.outbox] == ["Test of notifications by Signoff"]
+    assert re.search(r"Test mail.*Sent", page.get("/account/notifications/").content.decode(), re.S)
+
+
+def test_the_link_of_a_mail_unsubscribes_by_post_only(bob):
+    channel = subscribe_person(bob)
+    nobody = Client(enforce_csrf_checks=True)
+    path = f"/unsubscribe/{unsubscribe_token(channel.pk)}/"
+
+    for method in (nobody.get, nobody.head, nobody.options):
+        method(path)
+    assert Subscription.objects.exists()
+    response = nobody.post(path, {"List-Unsubscribe": "One-Click"})
+
+    assert response.status_code == 200
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert not Subscription.objects.exists()
+
+
+def test_a_changed_link_ends_nothing(bob, dora):
+    tokens = [unsubscribe_token(subscribe_person(actor).pk) for actor in (bob, dora)]
+    (first, _), (_, second) = (token.split(":") for token in tokens)
+
+    response = Client().post(f"/unsubscribe/{first}:{second}/")
+
+    assert response.status_code == 404
+    assert Subscription.objects.count() == 2
