@@ -226,6 +226,12 @@ class RequirementNotMet(ContractError):
     code = "POLICY_REQUIREMENT"
 
 
+class SignInTooOld(RequirementNotMet):
+    """The team's policy requires a sign-in shortly before the approval."""
+
+    code = "SIGN_IN_TOO_OLD"
+
+
 class DeniedByPolicy(ContractError):
     """The team's policy denies the tool call with the edited arguments."""
 

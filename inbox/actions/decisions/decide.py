@@ -49,6 +49,7 @@ from inbox.rules.people.access import Actor, ActorKind, Permission, may_see_secr
 from inbox.rules.people.api_keys import check_not_agent_key
 from inbox.rules.policies.eligibility import (
     check_entrance_of_several,
+    check_fresh_sign_in,
     check_requirement,
     check_self_approval,
     check_slot,
@@ -121,7 +122,8 @@ def decide(
     Raises:
         Unauthenticated: the key, the session or the account has ended.
         NotFound, Forbidden, InboxOnly.
-        RequirementNotMet, SelfApproval, DeniedByPolicy: the policy; the messages name the rules.
+        RequirementNotMet, SignInTooOld, SelfApproval, DeniedByPolicy: the policy; the messages name
+            the rules.
         AlreadyDecided: there is another decision; `detail` has `by`, `at` and `closed_as`.
         Claimed: another person holds the claim; `detail` has `by` and `until`.
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
@@ -331,6 +333,9 @@ def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
                 entrance=authorization.entrance,
                 rules=ruling.rules,
             )
+            minutes = ruling.requirement.fresh_sign_in_minutes
+            if minutes is not None and is_consent(entry):
+                check_fresh_sign_in(minutes, actor=actor, now=authorization.now, rules=ruling.rules)
     quorum = _quorum(authorization, draft)
     if interrupt.run.is_self_approved_by(actor) and not quorum.allows_self_approval:
         check_self_approval(reason=interrupt.reason, entry=entry)

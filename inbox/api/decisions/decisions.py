@@ -122,6 +122,7 @@ class Decisions(ApiView):
             errors.MaskedNotSeen,
             errors.RequirementNotMet,
             errors.SelfApproval,
+            errors.SignInTooOld,
             errors.ViewChanged,
             errors.ViewDigestRequired,
         ),

@@ -1,7 +1,8 @@
 """Actors by API token or session, and the API keys of a team."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user
@@ -21,7 +22,7 @@ from inbox.queries.people.api_key_tokens import (
 )
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
-from inbox.rules.people.auth_methods import sign_in_method
+from inbox.rules.people.auth_methods import last_sign_in, sign_in_method
 
 
 def actor_of_header(header: str) -> Actor | None:
@@ -56,12 +57,14 @@ def actor_of_key(token: str) -> Actor | None:
 
 def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
     """Return the actor of a user and session; permissions are read when they are needed."""
+    steps = _sign_in_steps(user, session) if session else []
     return Actor(
         kind=ActorKind.HUMAN,
         label=user.display_name,
         user_id=user.pk,
-        method=_method_of(user, session) if session else "",
+        method=sign_in_method(steps),
         session_key=stored_key(session.session_key) if session else "",
+        signed_in_at=last_sign_in(steps),
     )
 
 
@@ -95,11 +98,12 @@ def actor_of_superuser(user: User, session: SessionBase) -> Actor:
     return replace(actor_of_user(user, session), runs_installation=True)
 
 
-def _method_of(user: User, session: SessionBase) -> str:
+def _sign_in_steps(user: User, session: SessionBase) -> Sequence[Mapping[str, Any]]:
     # The session keys in which django-allauth records the steps of signing in, and their user.
     if session.get("account_authentication_methods_user") != str(user.pk):
-        return ""
-    return sign_in_method(session.get("account_authentication_methods", []))
+        return []
+    steps: Sequence[Mapping[str, Any]] = session.get("account_authentication_methods", [])
+    return steps
 
 
 def keys_for(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:

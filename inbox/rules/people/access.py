@@ -1,6 +1,7 @@
 """Actors, permissions and roles."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -59,6 +60,7 @@ class Actor:
     method: str = ""
     #: The digest of a user's session key; the session may end at any time.
     session_key: str = field(default="", repr=False)
+    signed_in_at: datetime | None = None  #: when the user proved last who they are
     agent_id: UUID | None = None  #: the agent to which a key is limited
     #: The digest of the token that was sent; a former token of a key ends before the key.
     token_digest: str = field(default="", repr=False)

@@ -1,6 +1,7 @@
 """Names of sign-in methods."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 #: Names of second factors.
@@ -15,6 +16,12 @@ def sign_in_method(steps: Sequence[Mapping[str, Any]]) -> str:
     """
     names = [_name(step) for step in steps if not step.get("reauthenticated")]
     return "+".join(dict.fromkeys(filter(None, names)))
+
+
+def last_sign_in(steps: Sequence[Mapping[str, Any]]) -> datetime | None:
+    """Return when a user proved last who they are: by a sign-in or a re-authentication."""
+    times = [step["at"] for step in steps if isinstance(step.get("at"), int | float)]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
 def _name(step: Mapping[str, Any]) -> str:

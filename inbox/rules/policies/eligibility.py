@@ -1,11 +1,18 @@
 """The requirements of policies on a person or key that decides."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.decisions.unseen import is_consent
-from inbox.rules.errors import Forbidden, NotInBulk, RequirementNotMet, SelfApproval
+from inbox.rules.errors import (
+    Forbidden,
+    NotInBulk,
+    RequirementNotMet,
+    SelfApproval,
+    SignInTooOld,
+)
 from inbox.rules.people.access import Actor, ActorKind
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.policies.language.policy import Slot, Via
@@ -50,6 +57,24 @@ def check_requirement(
             TranslatableMessage(
                 "The team's policy ({rules}) requires a decision by a person.", rules=names
             )
+        )
+
+
+def check_fresh_sign_in(minutes: int, *, actor: Actor, now: datetime, rules: Sequence[str]) -> None:
+    """
+    Raise unless the actor has signed in, or confirmed their identity, in the last `minutes`.
+
+    Raises:
+        SignInTooOld: the message names the rules; keys never sign in.
+    """
+    if actor.signed_in_at is None or now - actor.signed_in_at > timedelta(minutes=minutes):
+        raise SignInTooOld(
+            TranslatableMessage(
+                "The team's policy ({rules}) requires a sign-in in the last {minutes} minutes.",
+                rules=", ".join(rules),
+                minutes=minutes,
+            ),
+            minutes=minutes,
         )
 
 

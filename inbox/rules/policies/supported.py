@@ -29,8 +29,4 @@ def check_supported(policy: Policy) -> None:
 
 
 def _unsupported(requirement: Requirement) -> str | None:
-    members = {
-        "fresh_sign_in_minutes": requirement.fresh_sign_in_minutes is not None,
-        "via": bool(requirement.via) and not _WAYS.issuperset(requirement.via or ()),
-    }
-    return next((name for name, is_used in members.items() if is_used), None)
+    return None if _WAYS.issuperset(requirement.via or ()) else "via"

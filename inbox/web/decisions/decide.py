@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.actions.audit.rejections import audit_rejected
@@ -19,6 +20,7 @@ from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submissio
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
+from inbox.web.people.sign_in import confirm_identity_url
 
 
 @post_page
@@ -84,13 +86,15 @@ def _show_rejected(
     if isinstance(refusal, errors.ViewChanged):
         submission = submission.without_confirmations()
     view = page_of(actor, interrupt_id, submission)
-    rejection = _rejection(view, refusal)
+    rejection = _rejection(request, view, refusal)
     return show_interrupt(
         request, actor, replace(view, rejection=rejection), status=rejection.status
     )
 
 
-def _rejection(view: InterruptPage, refusal: errors.RequestRejected) -> Rejection:
+def _rejection(
+    request: HttpRequest, view: InterruptPage, refusal: errors.RequestRejected
+) -> Rejection:
     # Expiry comes first: the answer's other problems no longer matter.
     if view.interrupt.status == InterruptStatus.EXPIRED or isinstance(
         refusal, errors.InterruptExpired
@@ -123,7 +127,16 @@ def _rejection(view: InterruptPage, refusal: errors.RequestRejected) -> Rejectio
         gettext("This answer was not sent."),
         translate(refusal.message),
         _problems(view, refusal),
+        *_confirmation(request, view, refusal),
     )
+
+
+def _confirmation(
+    request: HttpRequest, view: InterruptPage, refusal: errors.RequestRejected
+) -> tuple[str, bool]:
+    if not isinstance(refusal, errors.SignInTooOld):
+        return "", False
+    return confirm_identity_url(request, reverse("interrupt", args=[view.interrupt.pk]))
 
 
 def _problems(view: InterruptPage, refusal: errors.RequestRejected) -> list[tuple[str, str, str]]:

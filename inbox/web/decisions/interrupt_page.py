@@ -44,6 +44,8 @@ class Rejection:
     title: str
     message: str
     problems: Sequence[tuple[str, str, str]] = ()  #: (id of the field, its label, what is wrong)
+    confirm_url: str = ""  #: the page on which to confirm one's identity first
+    stays_valid: bool = False  #: the form can be sent after that
 
 
 @dataclass(frozen=True)

@@ -364,10 +364,18 @@ def self_approval(scene: Scene) -> None:
 
 
 def policy_requires_another_way(scene: Scene) -> None:
+    _rule_with(scene, MergedRequirement(via=(Via.LINK,)))
+
+
+def policy_requires_a_fresh_sign_in(scene: Scene) -> None:
+    """The browsers and keys of the cells have never given a password."""
+    _rule_with(scene, MergedRequirement(fresh_sign_in_minutes=5))
+
+
+def _rule_with(scene: Scene, requirement: MergedRequirement) -> None:
     version = publish(
         scene.world, rule("mail", "ask", require={"via": ["web"], "self_approval": True})
     )
-    requirement = MergedRequirement(via=(Via.LINK,))
     ruling = EvaluatedRuling(Effect.ASK, requirement=requirement, rules=("mail",))
     Ruling.objects.create(
         interrupt=scene.interrupt,
@@ -464,6 +472,7 @@ CONDITIONS = [
     ),
     Condition(self_approval, all_say(ANSWERS, "SELF_APPROVAL")),
     Condition(policy_requires_another_way, all_say(ANSWERS, "POLICY_REQUIREMENT")),
+    Condition(policy_requires_a_fresh_sign_in, all_say(ANSWERS, "SIGN_IN_TOO_OLD")),
     Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
 ]
 CELLS = [

@@ -5,7 +5,7 @@ from django.test import Client
 
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.live_access import live_access_of
-from inbox.rules.people.auth_methods import sign_in_method
+from inbox.rules.people.auth_methods import last_sign_in, sign_in_method
 
 PASSWORD = {"method": "password", "username": "bob"}
 TOTP = {"method": "mfa", "type": "totp", "id": 1}
@@ -31,6 +31,22 @@ OIDC = {"method": "socialaccount", "provider": "corp", "uid": "1"}
 )
 def test_the_steps_of_signing_in_have_a_name(steps, method):
     assert sign_in_method(steps) == method
+
+
+@pytest.mark.parametrize(
+    ("steps", "seconds"),
+    [
+        ([], None),
+        ([PASSWORD], None),
+        ([{**PASSWORD, "at": 100.5}], 100.5),
+        ([{**PASSWORD, "at": 100}, {**TOTP, "at": 900, "reauthenticated": True}], 900),
+        ([{**PASSWORD, "at": "now"}], None),
+    ],
+)
+def test_the_last_step_is_the_time_of_the_sign_in(steps, seconds):
+    moment = last_sign_in(steps)
+
+    assert (moment and moment.timestamp()) == seconds
 
 
 @pytest.fixture
