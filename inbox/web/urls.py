@@ -23,7 +23,14 @@ from inbox.web.people import (
     invitations,
     teams,
 )
-from inbox.web.policies import backtest_page, groups, policy_page, rule_pages, try_page
+from inbox.web.policies import (
+    backtest_page,
+    grants,
+    groups,
+    policy_page,
+    rule_pages,
+    try_page,
+)
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -107,6 +114,8 @@ urlpatterns = [
     path("join/<str:token>/", accept_invitation.invited, name="invited"),
     path("join/account", accept_invitation.make_account, name="make_account"),
     path("join/team", accept_invitation.join, name="join_team"),
+    path("teams/<slug:team>/grants/", grants.grant_list, name="grants"),
+    path("grants/<uuid:grant_id>/revoke", grants.revoke, name="revoke_grant"),
     path("teams/<slug:team>/policy/", policy_page.policy, name="team_policy"),
     path("teams/<slug:team>/policy/save", policy_page.save, name="save_policy"),
     path("teams/<slug:team>/policy/new/", rule_pages.new_rule, name="new_policy_rule"),

@@ -13,6 +13,7 @@ from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
+from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.base.pages import is_fragment, post_page
 from inbox.web.base.translate import translate
@@ -21,6 +22,7 @@ from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
 from inbox.web.people.sign_in import confirm_identity_url
+from inbox.web.policies.grant_form import GrantForm, grant_problems, may_have_grant_form
 
 
 @post_page
@@ -33,7 +35,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
                 _check_view(detail_for(actor, interrupt_id), submission)
             return show_interrupt(request, actor, page_of(actor, interrupt_id, submission))
         _decide(actor, interrupt_id, submission)
-    except errors.ContractError as refusal:
+    except (errors.ContractError, GrantInvalid) as refusal:
         return _show_rejected(request, actor, interrupt_id, submission, refusal)
     return _redirect(request, next_url(request, actor, interrupt_id))
 
@@ -45,7 +47,8 @@ def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
         raise errors.Forbidden(MISSING_PERMISSION[Permission.DECIDE])
     with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
         _check_view(detail, submission)
-    status, payload = read_answer(DecisionForm(detail, submission), submission)
+    form = DecisionForm(detail, submission)
+    status, payload = read_answer(form, submission)
     decide(
         interrupt_id=interrupt_id,
         status=status,
@@ -54,7 +57,15 @@ def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
         actor=actor,
         entrance=Entrance.PAGE,
         unseen=submission.is_unseen,
+        grant=_grant(form, submission),
     )
+
+
+def _grant(form: DecisionForm, submission: Submission) -> GrantRequest | None:
+    args = form.proposed_values
+    if submission.action != "approve" or not may_have_grant_form(args):
+        return None
+    return GrantForm(form.detail.interrupt.tool, args, form.secrets, submission.data).read()
 
 
 def _check_view(detail: InterruptDetail, submission: Submission) -> None:
@@ -145,6 +156,8 @@ def _problems(view: InterruptPage, refusal: errors.RequestRejected) -> list[tupl
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
     if isinstance(refusal, errors.MaskedNotSeen):
         return [(UNSEEN_ID, gettext("Masked values"), translate(refusal.message))]
+    if isinstance(refusal, GrantInvalid) and view.grant_form:
+        return grant_problems(view.grant_form, refusal.detail.get("problems", ()), translate)
     return [
         (
             view.form.field_of(problem["pointer"]),

@@ -31,6 +31,8 @@ ARGS_ID = "f-args"
 _NARROWING = {"const", "enum", "oneOf", "anyOf", "not", "if"}
 NOTE_ID = "f-reason"
 UNSEEN_ID = "f-unseen"
+#: The value of the button that approves and allows further calls.
+APPROVE_AND_ALLOW = "approve_and_allow"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Submission:
 
     @property
     def action(self) -> str:
-        return self.data.get("action", "")
+        action = self.data.get("action", "")
+        return "approve" if action == APPROVE_AND_ALLOW else action
 
     @property
     def is_draft(self) -> bool:

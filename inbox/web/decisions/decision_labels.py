@@ -105,7 +105,7 @@ def decision_label_of(
     by_me = decision.user_id is not None and decision.user_id == me
     kind, who = _kind(interrupt, decision), decision.actor_label
     if who == POLICY.label:
-        who = gettext("the policy")
+        who = gettext("a grant") if decision.grant_id else gettext("the policy")
     word = gettext(kind.word)
     return DecisionLabel(
         word=word,

@@ -14,7 +14,7 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
-from inbox.queries.policies.policies import next_steps, reasons_of
+from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
@@ -30,10 +30,11 @@ from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
+from inbox.web.policies.grant_form import GrantForm, may_have_grant_form
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
-    from inbox.models import Interrupt
+    from inbox.models import Grant, Interrupt
 
 
 @dataclass(frozen=True)
@@ -248,6 +249,41 @@ class InterruptPage:
     @property
     def invalid_fields(self) -> set[str]:
         return {field for field, _, _ in self.rejection.problems} if self.rejection else set()
+
+    @property
+    def invalid_grant_limits(self) -> set[str]:
+        """The ids of the limits of further calls that have a problem."""
+        return {
+            field.removeprefix("f-").rpartition("-")[0]
+            for field in self.invalid_fields
+            if field.startswith("f-grant-")
+        }
+
+    @cached_property
+    def grant_form(self) -> GrantForm | None:
+        """The form to allow further calls; None where no grant is possible."""
+        row, args = self.interrupt, self.form.proposed_values
+        quorum = self.detail.quorum
+        is_offered = (
+            self.bar_mode == "open"
+            and self.form.may_approve
+            and may_have_grant_form(args)
+            and not (quorum is not None and quorum.needs_several)
+            and row.run.requester_person_id != self.me
+            and is_grantable(row)
+        )
+        if not is_offered:
+            return None
+        data = self.submission.data if self.submission else None
+        return GrantForm(row.tool, args, self.form.secrets, data)
+
+    @property
+    def grant(self) -> tuple[Grant, int] | None:
+        """The grant that approved the call, with the number of the use."""
+        decision = self.detail.decision
+        if decision is None or decision.grant is None:
+            return None
+        return decision.grant, decision.grant_use or 0
 
     @property
     def siblings(self) -> list[tuple[Interrupt, DecisionLabel | None]]:

@@ -100,6 +100,12 @@ def groups(site, page, key):
 
 
 @screen
+def grants(site, page, key):
+    page.goto(f"{site.url}/teams/demo/grants/")
+    expect(page.get_by_text("There are no active grants.")).to_be_visible()
+
+
+@screen
 def keys(site, page, key):
     page.goto(f"{site.url}/teams/demo/keys/")
 

@@ -186,6 +186,8 @@ POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/grants/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+POST grants/<uuid:grant_id>/revoke               302 404 403 303 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/groups/add                302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/groups/<slug:group>/delete 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/groups/<slug:group>/add   302 404 403 403 303 404 302 302 302 302 302 302 302
