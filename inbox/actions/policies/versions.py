@@ -10,6 +10,7 @@ from django.db.models import Max
 from agents.agui import strict_json
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
+from inbox.actions.webhooks import outbox
 from inbox.models import PolicyDraft, PolicyVersion, Team
 from inbox.platform.clock import database_now
 from inbox.rules import errors
@@ -162,4 +163,5 @@ def _publish(team: Team, draft: PolicyDraft, actor: Actor, comment: str) -> Poli
         comment=comment,
         policy=audit_trail.inline_text(version.body),
     )
+    outbox.policy_published(team=team, version=version, now=now)
     return version

@@ -11,7 +11,16 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from inbox import wakeups
-from inbox.models import Delivery, Grant, Interrupt, Run, Thread, WebhookEndpoint
+from inbox.models import (
+    Delivery,
+    Grant,
+    Interrupt,
+    PolicyVersion,
+    Run,
+    Team,
+    Thread,
+    WebhookEndpoint,
+)
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
 from inbox.queries.policies.policies import stored_ruling
@@ -98,6 +107,21 @@ def grant_changed(kind: EventType, *, thread: Thread, grant: Grant, now: datetim
         _store(endpoints, kind, thread, [(None, {"grant": facts})], now)
 
 
+def policy_published(*, team: Team, version: PolicyVersion, now: datetime) -> None:
+    """Store messages that a version of the policy is in force; the caller holds the team's lock."""
+    kind = EventType.POLICY_PUBLISHED
+    if endpoints := [pk for pk, types in _ENDPOINTS.all(team=team.pk) if kind in types]:
+        facts = {
+            "version": version.number,
+            "digest": version.digest,
+            "comment": version.comment,
+            "author": version.author_label,
+            "published_by": version.publisher_label,
+            "url": _link(f"/teams/{team.slug}/policy/versions/{version.number}/"),
+        }
+        _insert(endpoints, kind, [(None, {"policy": facts, "team": team.slug})], now)
+
+
 def interrupt_endorsed(
     *, thread: Thread, interrupt: Interrupt, endorsed: int, of: int, now: datetime
 ) -> None:
@@ -181,13 +205,23 @@ def _store(
         "agent": thread.agent.slug,
         "team": thread.team.slug,
     }
+    _insert(endpoints, kind, [(row, {**fact, **context}) for row, fact in facts], now, thread)
+
+
+def _insert(
+    endpoints: Sequence[UUID],
+    kind: EventType,
+    facts: Sequence[tuple[Interrupt | None, Mapping[str, Any]]],
+    now: datetime,
+    thread: Thread | None = None,
+) -> None:
     Delivery.objects.bulk_create(
         Delivery(
             endpoint_id=endpoint,
             thread=thread,
             interrupt=row,
             type=kind,
-            body=message(kind, {**fact, **context}, now),
+            body=message(kind, fact, now),
             next_try_at=now,
             created_at=now,
         )

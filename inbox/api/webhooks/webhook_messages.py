@@ -116,6 +116,21 @@ class GrantData(EventData):
     grant: WebhookGrant
 
 
+class PublishedPolicy(Schema):
+    version: int
+    digest: Annotated[str, example("3f5a...")]
+    """SHA-256 of the canonical JSON of the policy (RFC 8785), as in the audit trail."""
+    comment: Annotated[str, example("Refunds up to 50 EUR run")]
+    author: PersonName
+    published_by: PersonName
+    url: Annotated[str, example("https://signoff.example.com/teams/demo/policy/versions/3/")]
+
+
+class PolicyData(Schema):
+    policy: PublishedPolicy
+    team: Annotated[str, example("demo")]
+
+
 class NoData(Schema):
     """A test message carries no data."""
 
@@ -162,6 +177,12 @@ class GrantMessage(Schema):
     data: GrantData
 
 
+class PolicyMessage(Schema):
+    type: Literal[EventType.POLICY_PUBLISHED]
+    timestamp: datetime
+    data: PolicyData
+
+
 class TestMessage(Schema):
     type: Literal["webhook.test"]
     timestamp: datetime
@@ -180,6 +201,7 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "interrupt.expired": (ClosedMessage, "An interrupt has expired"),
     "grant.made": (GrantMessage, "A reviewer has allowed further calls of a tool"),
     "grant.ended": (GrantMessage, "A grant has ended"),
+    "policy.published": (PolicyMessage, "A version of a team's policy is in force"),
     "webhook.test": (TestMessage, "Somebody tests the endpoint"),
 }
 #: In the description, because OpenAPI describes no headers of webhooks.

@@ -24,6 +24,7 @@ class EventType(StrEnum):
     INTERRUPT_EXPIRED = "interrupt.expired"
     GRANT_MADE = "grant.made"  #: a reviewer allowed further calls of a tool
     GRANT_ENDED = "grant.ended"
+    POLICY_PUBLISHED = "policy.published"  #: a version of the team's policy is in force
 
 
 #: The `type` of a test message, to which endpoints cannot subscribe.

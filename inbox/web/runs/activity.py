@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.rules.people.access import ActorKind
+from inbox.rules.people.access import POLICY, ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.text.safe_text import escape_invisible
 
@@ -69,6 +69,14 @@ _SENTENCES |= {
     "endorsement.withdrawn": (
         gettext_noop("{who} withdrew an approval"),
         gettext_noop("You withdrew your approval"),
+    ),
+    "grant.made": (
+        gettext_noop("{who} allowed further calls"),
+        gettext_noop("You allowed further calls"),
+    ),
+    "policy.unreadable": (
+        gettext_noop("{who} could not read the policy, so people are asked"),
+        "",
     ),
     "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (
@@ -144,6 +152,8 @@ def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
     is_person = entry.actor_kind == ActorKind.HUMAN
     is_me = is_person and me is not None and entry.actor_id == str(me)
     name = record["actor"] or gettext("Erased user")
+    if name == POLICY.label and entry.actor_kind == ActorKind.SYSTEM:
+        name = gettext("The policy")
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = answer.get("reason")

@@ -44,6 +44,7 @@ EVENTS = {
     EventType.INTERRUPT_EXPIRED: gettext_noop("a request expired"),
     EventType.GRANT_MADE: gettext_noop("a reviewer allowed further calls"),
     EventType.GRANT_ENDED: gettext_noop("a permission for further calls ended"),
+    EventType.POLICY_PUBLISHED: gettext_noop("a policy was published"),
 }
 _DISABLED_REASONS = {
     DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),

@@ -276,3 +276,15 @@ def test_fifty_resumes_without_a_person_end_in_a_question(world, as_agent):
     assert resumes == 50
     (interrupt,) = open_interrupts(run)
     assert json.loads(interrupt.ruling.body)["reasons"] == ["circuit_breaker"]
+
+
+def test_the_policy_is_named_in_the_activity(world, run_paying):
+    from inbox.web.runs.activity import activity_lines
+
+    publish(world, SMALL)
+    run = run_paying({"amount": 1})
+    rows = AuditEntry.objects.filter(thread=run.thread_id).select_related("payload")
+
+    sentences = [line.sentence for line in activity_lines(rows, agent="desk", me=None)]
+
+    assert "<strong><bdi>The policy</bdi></strong> approved" in sentences
