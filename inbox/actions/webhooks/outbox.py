@@ -117,7 +117,7 @@ def policy_published(*, team: Team, version: PolicyVersion, now: datetime) -> No
             "comment": version.comment,
             "author": version.author_label,
             "published_by": version.publisher_label,
-            "url": _link(f"/teams/{team.slug}/policy/versions/{version.number}/"),
+            "url": _link(f"/teams/{team.slug}/policy/{version.number}/"),
         }
         _insert(endpoints, kind, [(None, {"policy": facts, "team": team.slug})], now)
 

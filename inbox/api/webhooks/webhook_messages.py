@@ -123,7 +123,7 @@ class PublishedPolicy(Schema):
     comment: Annotated[str, example("Refunds up to 50 EUR run")]
     author: PersonName
     published_by: PersonName
-    url: Annotated[str, example("https://signoff.example.com/teams/demo/policy/versions/3/")]
+    url: Annotated[str, example("https://signoff.example.com/teams/demo/policy/3/")]
 
 
 class PolicyData(Schema):

@@ -74,9 +74,17 @@ _SENTENCES |= {
         gettext_noop("{who} allowed further calls"),
         gettext_noop("You allowed further calls"),
     ),
+    "grant.ended": (
+        gettext_noop("{who} ended a permission for further calls"),
+        gettext_noop("You ended a permission for further calls"),
+    ),
     "policy.unreadable": (
         gettext_noop("{who} could not read the policy, so people are asked"),
         "",
+    ),
+    "run.refused": (
+        gettext_noop("{who} tried to change the run (refused)"),
+        gettext_noop("You tried to change the run (refused)"),
     ),
     "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (

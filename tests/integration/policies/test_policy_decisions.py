@@ -140,6 +140,21 @@ def test_webhooks_do_not_report_as_open_what_the_policy_answers(world, run_payin
     assert types == ["interrupt.decided", "interrupt.opened"]
 
 
+def test_the_message_about_a_version_links_to_its_page(client, world, settings):
+    from inbox.actions.webhooks.endpoints import add_webhook
+    from inbox.rules.people.access import SEED
+
+    url = "https://example.org/hook"
+    add_webhook(team_id=world.team.pk, url=url, event_types=["policy.published"], actor=SEED)
+    publish(world, SMALL)
+
+    data = json.loads(Delivery.objects.get().body)["data"]
+    client.force_login(world.bob)
+    page = client.get(data["policy"]["url"].removeprefix(settings.PUBLIC_URL))
+    assert page.status_code == 200
+    assert "Version 1" in page.content.decode()
+
+
 def test_the_ruling_is_part_of_the_view(world, run_paying):
     ask = rule("ask", "ask", tool_is("refund"))
     publish(world, ask)
