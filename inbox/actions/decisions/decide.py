@@ -434,6 +434,8 @@ def _close(answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Auth
         rows = [interrupt.pk for interrupt, _ in answers if interrupt.status == status]
         columns = {"closed_at": now, "decided_by": authorization.actor.user_id}
         _INTERRUPTS.execute(InterruptStatus(status), columns, ids=rows)
+    if authorization.entrance is Entrance.POLICY:
+        return  # nobody has seen the interrupt, so nobody has claimed it
     claimed = [interrupt.pk for interrupt, _ in answers if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()

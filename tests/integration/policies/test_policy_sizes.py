@@ -38,8 +38,7 @@ def test_an_interrupt_by_rule_needs_few_more_statements(world, statements):
 
     few, many = statements(10), statements(100)
 
-    # One query for the claim on each interrupt.
-    assert many - few < 90 * 1.5
+    assert many - few < 90 / 2
 
 
 def test_a_thousand_interrupts_by_rule_have_one_resume(world, run_paying):
