@@ -149,8 +149,13 @@ def queue_run(
 
 
 def requester_columns(run: Run) -> dict[str, Any]:
-    """Return the run's requester as columns for another run."""
-    return {"requester_user_id": run.requester_user_id, "requester_key_id": run.requester_key_id}
+    """Return the run's requester, and who retried it, as columns for another run."""
+    return {
+        "requester_user_id": run.requester_user_id,
+        "requester_key_id": run.requester_key_id,
+        "retrier_user_id": run.retrier_user_id,
+        "retrier_key_id": run.retrier_key_id,
+    }
 
 
 def _grace_period(thread: Thread, run: Run) -> timedelta:

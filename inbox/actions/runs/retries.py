@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
@@ -80,6 +81,7 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
                 "resume": failed_run.resume,
                 "parent_external_id": failed_run.parent_external_id,
                 **requester_columns(failed_run),
+                **_retrier_columns(failed_run, actor),
             },
         )
         audit_trail.record(
@@ -92,6 +94,12 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
             interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
             wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return StartedRun(retry, replayed=False)
+
+
+def _retrier_columns(run: Run, actor: Actor) -> dict[str, Any]:
+    if run.is_requested_by(actor):
+        return {}
+    return {"retrier_user_id": actor.user_id, "retrier_key_id": actor.key_id}
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:

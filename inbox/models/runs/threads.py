@@ -101,6 +101,17 @@ class Run(models.Model):
     requester_key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
+    retrier_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="who retried the run last, if not the requester; copied like the requester",
+    )
+    retrier_key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     queued_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -157,19 +168,22 @@ class Run(models.Model):
 
     def is_self_approved_by(self, actor: Actor) -> bool:
         """
-        Return True if an approval by the actor is one by the requester.
+        Return True if an approval by the actor is one by who requested or retried the run.
 
-        A key counts as the person who received its token, in both roles.
+        A key counts as the person who received its token, in each role.
         """
-        person = self.requester_person_id
-        return self.is_requested_by(actor) or (person is not None and person == actor.person_id)
+        is_own_key = actor.key_id is not None and actor.key_id in (
+            self.requester_key_id,
+            self.retrier_key_id,
+        )
+        return is_own_key or actor.person_id in self.requester_person_ids
 
     @property
-    def requester_person_id(self) -> int | None:
-        """The person who requested the run, or who received the token of the key that did."""
-        if self.requester_user_id is None and self.requester_key is not None:
-            return self.requester_key.made_by_user_id
-        return self.requester_user_id
+    def requester_person_ids(self) -> frozenset[int]:
+        """The people who requested or retried the run, or received the token of a key that did."""
+        people = {self.requester_user_id, self.retrier_user_id}
+        people |= {key.made_by_user_id for key in (self.requester_key, self.retrier_key) if key}
+        return frozenset(person for person in people if person is not None)
 
 
 class Event(models.Model):

@@ -71,7 +71,7 @@ def may_decide(interrupt: Interrupt, subscriber: Subscriber, now: datetime) -> b
     quorum = current_quorum(interrupt, now)
     if not fits_a_slot(subscriber.person, quorum.slots):
         return False
-    is_own = interrupt.run.requester_person_id == subscriber.user_id
+    is_own = subscriber.user_id in interrupt.run.requester_person_ids
     return not (is_own and interrupt.reason in PROPOSALS) or quorum.allows_self_approval
 
 

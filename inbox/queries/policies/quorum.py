@@ -49,7 +49,7 @@ class Quorum:
         if user_ids is not None:
             members = members.filter(user__in=user_ids)
         if row.reason in PROPOSALS and not self.allows_self_approval:
-            members = members.exclude(user=row.run.requester_person_id or 0)
+            members = members.exclude(user__in=row.run.requester_person_ids)
         groups: dict[int, set[str]] = {}
         for membership_id, name in GroupMember.objects.filter(membership__in=members).values_list(
             "membership", "group__name"

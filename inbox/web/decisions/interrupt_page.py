@@ -269,7 +269,7 @@ class InterruptPage:
             and self.form.may_approve
             and may_have_grant_form(args)
             and not (quorum is not None and quorum.needs_several)
-            and row.run.requester_person_id != self.me
+            and self.me not in row.run.requester_person_ids
             and is_grantable(row)
         )
         if not is_offered:

@@ -117,6 +117,14 @@ def retried(team: Any, run_of: Any, erin: Any) -> Any:
     return reread(retry)
 
 
+def retried_by_another(team: Any, run_of: Any, erin: Any) -> Any:
+    """Erin retries the run that Bob started."""
+    run = run_of("fail", "propose", actor=team.actor(team.alice))
+    retry = engine.retry_run(run.pk, erin).run
+    engine.execute_run(retry.pk)
+    return reread(retry)
+
+
 def second_message(team: Any, run_of: Any, erin: Any) -> Any:
     """Bob starts the thread, and Erin sends the second message."""
     thread_id = str(uuid4())
@@ -124,7 +132,7 @@ def second_message(team: Any, run_of: Any, erin: Any) -> Any:
     return start(team, "more", agent=run_of.agent, actor=erin, thread_id=thread_id)
 
 
-LINEAGES = [started, resumed, retried, second_message]
+LINEAGES = [started, resumed, retried, retried_by_another, second_message]
 
 
 def requesters(team: Any) -> dict[str, Any]:
