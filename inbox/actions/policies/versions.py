@@ -49,7 +49,7 @@ def save_draft(
         team_id=team_id,
         defaults={
             "body": text,
-            "author_id": actor.user_id,
+            "author_id": actor.person_id,
             "author_label": actor.label[:160],
             "changed_at": now,
         },

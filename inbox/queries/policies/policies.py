@@ -243,6 +243,11 @@ def _resumes_without_person(thread: Thread) -> int:
     return Run.objects.filter(thread=thread, resumes__isnull=False, queued_at__gt=since).count()
 
 
+def has_unreadable_policy(team: Team) -> bool:
+    """Return whether the version in force cannot be read, so that people decide everything."""
+    return any(policy.policy is None for _, policy in policies_in_force(team))
+
+
 @dataclass(frozen=True)
 class PolicyState:
     """The policy of a team, as its administrators see it."""
@@ -254,7 +259,7 @@ class PolicyState:
     @property
     def is_unreadable(self) -> bool:
         """True if the version in force cannot be read, so that people decide everything."""
-        return self.version is not None and published_version(self.version.pk)[1].policy is None
+        return has_unreadable_policy(self.team)
 
 
 def policy_state(actor: Actor, team_id: UUID) -> PolicyState:

@@ -1,4 +1,4 @@
-"""Warnings about rules without an effect: implied, never true, or about unknown tools."""
+"""Warnings about rules without an effect: implied, never true, or about unknown names."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -19,6 +19,7 @@ from inbox.rules.policies.language.policy import (
     Requirement,
     Rule,
 )
+from inbox.rules.text.messages import TranslatableMessage
 
 #: Facts that every tool call has, so conditions on them are never unknown.
 _ALWAYS_KNOWN: Final = frozenset({"/tool", "/reason"})
@@ -29,21 +30,32 @@ class WarningCode(StrEnum):
     IMPLIED = "implied"  #: another rule makes it redundant
     NEVER = "never"  #: its conditions contradict each other
     UNKNOWN_TOOL = "unknown_tool"
+    UNKNOWN_AGENT = "unknown_agent"
+    UNKNOWN_ENVIRONMENT = "unknown_environment"
     SILENCES = "silences"  #: it asks about every call, so that no rule allows anything
 
 
 @dataclass(frozen=True)
+class KnownNames:
+    """The names that a team's requests can have; None for no check."""
+
+    tools: Collection[str] | None = None
+    agents: Collection[str] | None = None
+    environments: Collection[str] | None = None
+
+
+@dataclass(frozen=True)
 class RuleWarning:
-    """A warning about one rule; `detail` is the id of the other rule, or the unknown tool."""
+    """A warning about one rule; `detail` is the id of the other rule, or the unknown name."""
 
     rule: str
     code: WarningCode
     detail: str = ""
 
 
-def warnings(policy: Policy, *, tools: Collection[str] | None = None) -> list[RuleWarning]:
+def warnings(policy: Policy, names: KnownNames = KnownNames()) -> list[RuleWarning]:
     """
-    Return the warnings about the enforced rules; `tools` are the known names, None for no check.
+    Return the warnings about the enforced rules, and about names in any rule.
 
     Sound, but not complete: a rule that is reported as implied can be removed without changing the
     effect and requirement of any tool call, misleading characters aside.
@@ -59,13 +71,52 @@ def warnings(policy: Policy, *, tools: Collection[str] | None = None) -> list[Ru
             for rule in rules
             if rule.effect is Effect.ASK and not rule.when and not rule.unless
         ]
-    if tools is not None:
-        result += [
-            RuleWarning(rule.id, WarningCode.UNKNOWN_TOOL, tool)
-            for rule in policy.rules
-            for tool in unknown_tools(rule, tools)
-        ]
+    for path, code, known_names in (
+        ("/tool", WarningCode.UNKNOWN_TOOL, names.tools),
+        ("/agent", WarningCode.UNKNOWN_AGENT, names.agents),
+        ("/environment", WarningCode.UNKNOWN_ENVIRONMENT, names.environments),
+    ):
+        if known_names is not None:
+            result += [
+                RuleWarning(rule.id, code, name)
+                for rule in policy.rules
+                for name in unknown_names(rule, path, known_names)
+            ]
     return result
+
+
+def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
+    """Return a warning as a sentence with the titles of the rules."""
+    titles = {rule.id: rule.title for rule in policy.rules}
+    rule = titles[item.rule]
+    match item.code:
+        case WarningCode.NEVER:
+            return TranslatableMessage("{rule} can never hold.", rule=rule)
+        case WarningCode.UNKNOWN_TOOL:
+            return TranslatableMessage(
+                "{rule} names a tool that no agent of the team has called: {tool}.",
+                rule=rule,
+                tool=item.detail,
+            )
+        case WarningCode.UNKNOWN_AGENT:
+            return TranslatableMessage(
+                "{rule} names an agent that the team does not have: {agent}.",
+                rule=rule,
+                agent=item.detail,
+            )
+        case WarningCode.UNKNOWN_ENVIRONMENT:
+            return TranslatableMessage(
+                "{rule} names an environment that no agent of the team has: {environment}.",
+                rule=rule,
+                environment=item.detail,
+            )
+        case WarningCode.SILENCES:
+            return TranslatableMessage(
+                "{rule} asks about every call, so no rule approves anything.", rule=rule
+            )
+    return TranslatableMessage(
+        "{rule} changes nothing beside {other}.", rule=rule, other=titles[item.detail]
+    )
 
 
 def implied_rules(rules: Sequence[Rule]) -> list[tuple[str, str]]:
@@ -110,16 +161,18 @@ def is_never_true(rule: Rule) -> bool:
     )
 
 
-def unknown_tools(rule: Rule, tools: Collection[str]) -> list[str]:
-    """Return the names of tools in a rule that are not known, and patterns that match none."""
+def unknown_names(rule: Rule, path: str, known_names: Collection[str]) -> list[str]:
+    """Return the names in a rule's conditions on a fact that are not known, and such patterns."""
     names: list[str] = []
     for condition in rule.when:
-        if condition.path != "/tool" or condition.negated:
+        if condition.path != path or condition.negated:
             continue
         operands = _constants(condition)
         if operands is not None:
-            names += [name for name in operands if isinstance(name, str) and name not in tools]
-        elif not any(value_truth(condition, tool) is Truth.YES for tool in tools):
+            names += [
+                name for name in operands if isinstance(name, str) and name not in known_names
+            ]
+        elif not any(value_truth(condition, name) is Truth.YES for name in known_names):
             names.append(str(condition.value))
     return names
 

@@ -18,6 +18,7 @@ from inbox.queries.people.members import (
     teams_with_access,
 )
 from inbox.queries.people.teams import team_for
+from inbox.queries.policies.policies import has_unreadable_policy
 from inbox.rules import errors
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
@@ -209,6 +210,7 @@ def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
         "team_name": escape_invisible(access.team.name),
         "may_change": access.administers,
         "part": part,
+        "is_unreadable": has_unreadable_policy(access.team),
         "teams": _rows(teams_with_access(actor)),
     }
 

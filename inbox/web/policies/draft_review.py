@@ -1,27 +1,21 @@
 """The differences of a draft to the policy in force, and the warnings about rules."""
 
-from uuid import UUID
-
 from django.utils.translation import gettext
 
-from inbox.queries.policies.known_tools import known_tools
 from inbox.queries.policies.policies import parse_stored_policy
-from inbox.rules.policies.implication import RuleWarning, WarningCode, warnings
+from inbox.rules.policies.implication import KnownNames, warning_message, warnings
 from inbox.rules.policies.language.changes import have_calendars_changed, rule_changes
 from inbox.rules.policies.language.policy import Policy
 from inbox.rules.policies.language.sentences import rule_sentence
-from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.translate import translate
 
 
-def warning_texts(team_id: UUID, body: str) -> list[str]:
+def warning_texts(body: str, names: KnownNames) -> list[str]:
     """Return the warnings about a stored policy as sentences; none if it cannot be read."""
     policy = parse_stored_policy(body)
     if policy is None:
         return []
-    titles = {rule.id: rule.title for rule in policy.rules}
-    tools = known_tools(team_id)
-    return [translate(_warning(item, titles)) for item in warnings(policy, tools=tools)]
+    return [translate(warning_message(item, policy)) for item in warnings(policy, names)]
 
 
 def change_rows(before: str, after: str) -> list[dict[str, str]]:
@@ -45,21 +39,3 @@ def change_rows(before: str, after: str) -> list[dict[str, str]]:
             {"kind": gettext("Changed"), "title": gettext("Calendars"), "before": "", "after": ""}
         )
     return rows
-
-
-def _warning(item: RuleWarning, titles: dict[str, str]) -> TranslatableMessage:
-    rule, other = titles[item.rule], titles.get(item.detail, item.detail)
-    match item.code:
-        case WarningCode.NEVER:
-            return TranslatableMessage("{rule} can never hold.", rule=rule)
-        case WarningCode.UNKNOWN_TOOL:
-            return TranslatableMessage(
-                "{rule} names a tool that no agent of the team has called: {tool}.",
-                rule=rule,
-                tool=item.detail,
-            )
-        case WarningCode.SILENCES:
-            return TranslatableMessage(
-                "{rule} asks about every call, so no rule approves anything.", rule=rule
-            )
-    return TranslatableMessage("{rule} changes nothing beside {other}.", rule=rule, other=other)

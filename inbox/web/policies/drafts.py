@@ -48,6 +48,37 @@ def change_draft(
     save_draft(team_id=team_id, body=body, actor=actor, check_seen=check_seen)
 
 
+def replace_draft(*, team_id: UUID, actor: Actor, seen_digest: str, body: object) -> None:
+    """
+    Save a whole document as the draft.
+
+    Raises:
+        NotFound, Forbidden.
+        PolicyError: the document is not a policy.
+        PolicyChanged: the policy is not the one with `seen_digest`.
+    """
+
+    def check_seen() -> None:
+        state = policy_state(actor, team_id)
+        if base_digest(state) != seen_digest:
+            raise PolicyChanged(_not_replaced_text(state))
+
+    save_draft(team_id=team_id, body=body, actor=actor, check_seen=check_seen)
+
+
+def _not_replaced_text(state: PolicyState) -> TranslatableMessage:
+    if state.draft:
+        return TranslatableMessage(
+            "{author} has changed the draft in the meantime. It was not replaced. Check it, then "
+            "try again.",
+            author=state.draft.author_label,
+        )
+    return TranslatableMessage(
+        "The draft was published or discarded in the meantime. Nothing was saved. Check the "
+        "policy, then try again."
+    )
+
+
 def _changed_text(state: PolicyState) -> TranslatableMessage:
     if state.draft:
         return TranslatableMessage(

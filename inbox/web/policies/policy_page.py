@@ -12,11 +12,11 @@ from inbox.actions.policies.versions import (
     MAX_COMMENT_CHARACTERS,
     discard_draft,
     publish_draft,
-    save_draft,
 )
 from inbox.queries.people.access import require
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
+from inbox.queries.policies.known_names import known_names
 from inbox.queries.policies.policies import (
     parse_stored_policy,
     policy_state,
@@ -37,7 +37,13 @@ from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
 from inbox.web.policies.draft_review import change_rows, warning_texts
-from inbox.web.policies.drafts import base_digest, change_draft, free_id, without_rule
+from inbox.web.policies.drafts import (
+    base_digest,
+    change_draft,
+    free_id,
+    replace_draft,
+    without_rule,
+)
 from inbox.web.policies.rule_templates import TEMPLATES
 
 VERSIONS_LISTED = 50
@@ -62,6 +68,8 @@ def version(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
         "rules": _rules(row.body),
         "document": _pretty(row.body),
         "in_force": access.team.policy_version_id == row.pk,
+        "seen": base_digest(state := policy_state(actor, access.team.pk)),
+        "has_draft": state.draft is not None,
         **team_frame(actor, access, "policy"),
     }
     return show(request, actor, "policies/version.html", context, section="teams")
@@ -74,9 +82,17 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     # Before the document's problems, which would not matter then.
     require(actor, team_id, Permission.ADMIN)
     try:
-        save_draft(team_id=team_id, body=_parse(text), actor=actor)
+        replace_draft(
+            team_id=team_id,
+            body=_parse(text),
+            actor=actor,
+            seen_digest=request.POST.get("seen", ""),
+        )
     except errors.InvalidInput as refusal:
         return _show(request, actor, team, document=text, problems=_problems(refusal), status=422)
+    except errors.PolicyChanged as refusal:
+        notice = translate(refusal.message)
+        return _show(request, actor, team, document=text, notice=notice, status=409)
     return see_other("team_policy", team)
 
 
@@ -106,9 +122,16 @@ def restore(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
     team_id = team_for(actor, team).pk
     body = policy_version(actor, team_id, number).body
     try:
-        save_draft(team_id=team_id, body=_parse(body), actor=actor)
+        replace_draft(
+            team_id=team_id,
+            body=_parse(body),
+            actor=actor,
+            seen_digest=request.POST.get("seen", ""),
+        )
     except errors.InvalidInput as refusal:
         return _show(request, actor, team, notice=translate(refusal.message), status=422)
+    except errors.PolicyChanged as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=409)
     return see_other("team_policy", team)
 
 
@@ -151,20 +174,24 @@ def _show(
     base = state.draft or state.version
     versions = policy_versions(actor, access.team.pk, limit=VERSIONS_LISTED)
 
+    names = known_names(access.team.pk) if access.administers else None
+
     def warnings_of(stored: Any) -> list[str]:
-        return warning_texts(access.team.pk, stored.body) if stored else []
+        return warning_texts(stored.body, names) if stored and names is not None else []
 
     context = {
         "version": state.version,
         "rules": _rules(state.version.body) if state.version else [],
-        "is_unreadable": state.is_unreadable,
         "draft": state.draft,
         "draft_rules": _rules(state.draft.body) if state.draft else [],
         "document": document or (_pretty(base.body) if base else '{\n  "rules": []\n}'),
         "is_refused": document is not None,
         "versions": versions,
-        "warnings": warnings_of(state.version) if access.administers else [],
-        "draft_warnings": warnings_of(state.draft) if access.administers else [],
+        "warnings": warnings_of(state.version),
+        "draft_warnings": warnings_of(state.draft),
+        "needs_other_publisher": bool(
+            state.draft and state.team.two_administrators and state.draft.author_id == actor.user_id
+        ),
         "changes": change_rows(state.version.body if state.version else "", state.draft.body)
         if state.draft
         else [],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.models import AuditEntry, PolicyDraft
+from inbox.models import ApiKey, AuditEntry, PolicyDraft
 from tests.support.policies.published import administrator, rule, tool_is, up_to
 from tests.support.policies.published import publish as publish_policy
 from tests.support.steps import open_interrupts, start
@@ -131,6 +131,19 @@ def test_another_administrator_publishes_where_the_team_wants_it(client, world):
     assert response.json()["code"] == "SECOND_ADMINISTRATOR_REQUIRED"
     client.force_login(users.get(pk=frank.user_id))
     assert publish(client).status_code == 201
+
+
+def test_a_key_does_not_hide_the_author_of_a_draft(client, world, key_with):
+    erin = administrator(world)
+    client.force_login(type(world.bob).objects.get(pk=erin.user_id))
+    client.patch("/api/teams/tests", {"two_administrators": True}, "application/json")
+    key = key_with("read", "admin")
+    ApiKey.objects.update(made_by_user=erin.user_id)
+    key.put(PATH, {"policy": POLICY})
+
+    assert publish(client).json()["code"] == "SECOND_ADMINISTRATOR_REQUIRED"
+    refusal = key.post(f"{PATH}/publish", {}).json()
+    assert refusal["code"] == "SECOND_ADMINISTRATOR_REQUIRED"
 
 
 def test_a_request_has_the_ruling_with_its_reasons(admin, world):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inbox.rules.policies.evaluation import VersionedPolicy, evaluate, rule_truth
 from inbox.rules.policies.facts import FactReader, facts_from_json
-from inbox.rules.policies.implication import implied_rules, is_never_true, warnings
+from inbox.rules.policies.implication import KnownNames, implied_rules, is_never_true, warnings
 from inbox.rules.policies.language.document import parse_policy
 from tests.support.policies import generator
 from tests.support.policies.documents import (
@@ -25,8 +25,8 @@ TOOLS = ["refund", "mail"]
 TWO = {"slots": [{"role": "reviewer"}, {"role": "admin"}]}
 
 
-def codes(*rules, tools=None):
-    results = warnings(parse_policy(document(*rules)), tools=tools)
+def codes(*rules, **names):
+    results = warnings(parse_policy(document(*rules)), KnownNames(**names))
     return [(item.rule, item.code.value, item.detail) for item in results]
 
 
@@ -190,3 +190,18 @@ def test_no_warning_about_a_rule_with_an_effect(seed):
             assert outcome(left, policy, facts) == outcome(policy.rules, policy, facts), policy
             for item in never:
                 assert rule_truth(item, policy, FactReader(facts)) != "yes"
+
+
+def test_unknown_agents_and_environments_are_named():
+    rules = [
+        rule("a", "ask", condition("/agent", "is", "desk")),
+        rule("b", "ask", condition("/agent", "is_one_of", ["desk", "dsek"])),
+        rule("c", "ask", condition("/environment", "is", "prod")),
+        rule("d", "ask", condition("/environment", "matches", "prod*")),
+    ]
+
+    assert codes(*rules) == []
+    assert codes(*rules, agents=["desk"], environments=["production"]) == [
+        ("b", "unknown_agent", "dsek"),
+        ("c", "unknown_environment", "prod"),
+    ]

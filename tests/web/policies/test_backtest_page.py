@@ -56,7 +56,7 @@ def test_a_busy_process_refuses_a_backtest(admin, world, monkeypatch):
 
 
 def test_a_policy_that_cannot_be_read_is_not_tested(admin, world):
-    admin.post("/teams/tests/policy/save", {"document": '{"rules": []}'})
+    admin.post("/teams/tests/policy/save", {"document": '{"rules": []}', "seen": ""})
     PolicyDraft.objects.update(body="{")
 
     response = run(admin)

@@ -1,11 +1,18 @@
 """The page of a team's policy, and what a request says of it."""
 
 import json
+import re
+from uuid import uuid4
 
 import ag_ui.core as agui
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from inbox.models import PolicyDraft, PolicyVersion
+from inbox.models import AuditEntry, PolicyDraft, PolicyVersion, ToolCall
+from inbox.platform import append_only_triggers
+from inbox.queries.policies.known_names import known_names
+from inbox.queries.policies.policies import published_version
 from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
 from tests.support.steps import open_interrupts, start
 
@@ -34,8 +41,14 @@ def test_rules_are_shown_as_sentences(admin, world):
     assert "If tool = refund and amount ≤ 50: approve without asking." in page(admin)
 
 
+def seen(client):
+    """The digest in the forms of the page."""
+    return re.findall(r'name="seen" value="(\w*)"', page(client))[-1]
+
+
 def save(client, *rules):
-    client.post(f"{PATH}save", {"document": json.dumps({"rules": rules})})
+    document = json.dumps({"rules": rules})
+    client.post(f"{PATH}save", {"document": document, "seen": seen(client)})
 
 
 def test_a_draft_is_published(admin):
@@ -93,8 +106,116 @@ def test_an_earlier_version_becomes_the_draft(admin, world):
     publish(world, rule("small", "allow", up_to(2)))
 
     assert "amount ≤ 1" in page(admin, f"{PATH}1/")
-    admin.post(f"{PATH}1/draft")
+    admin.post(f"{PATH}1/draft", {"seen": seen(admin)})
     assert PolicyDraft.objects.get().body == first.body
+
+
+def test_a_document_does_not_overwrite_a_changed_draft(admin):
+    before = seen(admin)
+    save(admin, rule("other", "ask"))
+    document = '{"rules": [{"id": "mine", "effect": "ask", "when": []}]}'
+
+    response = admin.post(f"{PATH}save", {"document": document, "seen": before})
+    text = response.content.decode()
+    assert response.status_code == 409
+    assert "has changed the draft in the meantime. It was not replaced." in text
+    assert "&quot;mine&quot;" in text
+    assert "other" in PolicyDraft.objects.get().body
+
+    admin.post(f"{PATH}save", {"document": document, "seen": seen(admin)})
+    assert "mine" in PolicyDraft.objects.get().body
+
+
+def test_a_version_does_not_overwrite_a_changed_draft(admin, world):
+    publish(world, rule("small", "allow", up_to(1)))
+    publish(world, rule("small", "allow", up_to(2)))
+    before = seen(admin)
+    save(admin, rule("other", "ask"))
+
+    assert admin.post(f"{PATH}1/draft", {"seen": before}).status_code == 409
+    assert "other" in PolicyDraft.objects.get().body
+    assert "Replace the draft with this version" in page(admin, f"{PATH}1/")
+
+
+def test_a_published_draft_is_not_made_again(admin):
+    save(admin, rule("small", "ask"))
+    before = seen(admin)
+    admin.post(f"{PATH}publish", {"digest": PolicyDraft.objects.get().digest})
+    save(admin, rule("other", "ask"))
+    admin.post(f"{PATH}discard")
+
+    response = admin.post(f"{PATH}save", {"document": '{"rules": []}', "seen": "x" + before})
+    assert "was published or discarded in the meantime" in response.content.decode()
+    assert not PolicyDraft.objects.exists()
+
+
+def test_a_shadow_rule_is_put_in_force_in_the_draft(admin, world):
+    publish(world, rule("small", "deny", mode="shadow"))
+    assert "Recorded for each request, without an effect. Putting it in force" in page(admin)
+    assert "Put in force" in page(admin)
+
+    admin.post(f"{PATH}rules/small/change", {"do": "on", "seen": seen(admin)})
+
+    assert '"mode"' not in PolicyDraft.objects.get().body
+    assert '"mode":"shadow"' in PolicyVersion.objects.get().body
+
+
+@pytest.fixture
+def corrupted(world):
+    """The version in force, of which somebody has broken the row."""
+    version = publish(world, rule("all", "allow", {"path": "/tool", "op": "present"}))
+    append_only_triggers.remove(connection)
+    PolicyVersion.objects.update(body=version.body[:-5])
+    published_version.cache_clear()
+    yield version
+    published_version.cache_clear()
+
+
+def test_an_unreadable_version_asks_and_is_on_every_page(admin, world, corrupted):
+    run = start(world, "rehearse:tool_call")
+
+    assert len(open_interrupts(run)) == 1
+    assert AuditEntry.objects.filter(action="policy.unreadable", thread=run.thread_id).exists()
+    for path in (PATH, "/teams/tests/", f"{PATH}1/"):
+        assert "The policy in force cannot be read." in page(admin, path)
+    assert admin.get("/api/teams/tests/policy").json()["unreadable"] is True
+    page(admin, f"/interrupts/{run.interrupts.get().pk}/")
+
+
+def test_no_banner_without_an_unreadable_version(admin, world):
+    publish(world, rule("small", "ask"))
+
+    assert "cannot be read" not in page(admin) + page(admin, "/teams/tests/")
+
+
+def test_the_author_is_told_that_another_administrator_publishes(admin, client, world):
+    type(world.team).objects.update(two_administrators=True)
+    save(admin, rule("small", "ask"))
+    assert "Another administrator has to publish your changes." in page(admin)
+    digest = PolicyDraft.objects.get().digest
+    assert admin.post(f"{PATH}publish", {"digest": digest}).status_code == 422
+
+    frank = administrator(world, "frank")
+    client.force_login(type(world.bob).objects.get(pk=frank.user_id))
+    assert "Another administrator has" not in page(client)
+    assert client.post(f"{PATH}publish", {"digest": digest}).status_code == 303
+
+
+def test_the_warnings_take_one_query_for_all_tools(admin, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    publish(world, rule("known", "ask", tool_is(interrupt.tool)))
+    call = ToolCall.objects.get()
+    page(admin)
+    with CaptureQueriesContext(connection) as queries:
+        page(admin)
+    for number in range(5):
+        call.pk, call.name, call.tool_call_id = uuid4(), f"tool-{number}", f"c-{number}"
+        call.save(force_insert=True)
+
+    with CaptureQueriesContext(connection) as more:
+        page(admin)
+    assert len(more) == len(queries)
+    assert known_names(world.team.pk).tools == {interrupt.tool, *(f"tool-{n}" for n in range(5))}
 
 
 def test_a_draft_can_be_discarded(admin):
