@@ -1,19 +1,25 @@
-"""The demo: a team, four people, two API keys, and runs that wait for decisions."""
+"""The demo: a team, four people, two API keys, a policy, and runs that wait for decisions."""
 
 import json
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from inbox import engine
 from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import add_member, set_password
+from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.teams import add_agent, ensure_team_by_slug
-from inbox.rules.errors import UsernameTaken
+from inbox.queries.people.members import members_of
+from inbox.queries.policies.policies import policy_state
+from inbox.rules.errors import AddressTaken, UsernameTaken
 from inbox.rules.people.access import SEED, Permission, Role
 
 TEAM = "demo"
@@ -27,6 +33,7 @@ PEOPLE = (
 RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("refund-desk", {"order": "88121", "why": "The parcel never arrived."}, "Order 88121"),
     ("refund-desk", {"order": "87990", "why": "I was charged twice."}, "Order 87990"),
+    ("refund-desk", {"order": "86500", "why": "The lamp is broken."}, "Order 86500"),
     ("release-train", None, "Release 9.2.1"),
     ("database-steward", None, "Clean up the sessions"),
     ("onboarding", None, "Ana starts in December"),
@@ -34,6 +41,34 @@ RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("treasury", None, "Pay what is due today"),
     ("rehearsal", None, "rehearse:confirmation"),
 )
+#: The group that decides large refunds, and its members.
+GROUP, MEMBERS = "finance", ("priya",)
+#: Of the refunds above, the policy allows 58.00, one person is asked about 85.00, two about 142.50.
+POLICY: dict[str, Any] = {
+    "rules": [
+        {
+            "id": "small-refunds",
+            "name": "Small refunds",
+            "effect": "allow",
+            "when": [
+                {"path": "/agent", "op": "is", "value": "refund-desk"},
+                {"path": "/tool", "op": "is", "value": "issue_refund"},
+                {"path": "/args/amount", "op": "between", "value": [0, 60]},
+            ],
+        },
+        {
+            "id": "large-refunds",
+            "name": "Large refunds",
+            "effect": "ask",
+            "when": [
+                {"path": "/agent", "op": "is", "value": "refund-desk"},
+                {"path": "/tool", "op": "is", "value": "issue_refund"},
+                {"path": "/args/amount", "op": "gt", "value": 100},
+            ],
+            "require": {"slots": [{"group": GROUP}, {"role": "reviewer"}]},
+        },
+    ]
+}
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
@@ -75,12 +110,25 @@ def _seed() -> Credentials:
     accounts = [_account(team, *person) for person in PEOPLE]
     # A newcomer may try both sides alone.
     change_team(team_id=team.pk, self_approval=True, actor=SEED)
+    _publish_policy(team.pk)
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
     _, reviewer_key = make_key(team_id=team.pk, name="demo reviewer", scopes=scopes, actor=SEED)
     for name, value, message in RUNS:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key, reviewer_key)
+
+
+def _publish_policy(team_id: UUID) -> None:
+    """Publish the policy of the demo, unless an earlier start did."""
+    people = {row.user.username: row.user_id for row in members_of(SEED, team_id)}
+    with suppress(AddressTaken):
+        create_group(team_id=team_id, name=GROUP, actor=SEED)
+    for name in MEMBERS:
+        add_to_group(team_id=team_id, name=GROUP, user_id=people[name], actor=SEED)
+    if policy_state(SEED, team_id).version is None:
+        save_draft(team_id=team_id, body=POLICY, actor=SEED)
+        publish_draft(team_id=team_id, actor=SEED, comment="The policy of the demo")
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
