@@ -194,10 +194,10 @@ def test_no_warning_about_a_rule_with_an_effect(seed):
 
 def test_unknown_agents_and_environments_are_named():
     rules = [
-        rule("a", "ask", condition("/agent", "is", "desk")),
-        rule("b", "ask", condition("/agent", "is_one_of", ["desk", "dsek"])),
-        rule("c", "ask", condition("/environment", "is", "prod")),
-        rule("d", "ask", condition("/environment", "matches", "prod*")),
+        rule("ask", condition("/agent", "is", "desk"), id="a"),
+        rule("deny", condition("/agent", "is", "dsek"), id="b"),
+        rule("ask", condition("/environment", "is", "prod"), id="c"),
+        rule("deny", condition("/environment", "matches", "produ*"), id="d"),
     ]
 
     assert codes(*rules) == []
