@@ -7,7 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, groups, invitations, teams
-from inbox.api.policies import grants, policies, trying
+from inbox.api.policies import grants, policies, reviews, trying
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -60,6 +60,11 @@ urlpatterns = [
     path("teams/<slug:team>/policy/publish", policies.Policies.of("publish_draft")),
     path("teams/<slug:team>/policy/backtest", trying.Trying.of("backtest")),
     path("teams/<slug:team>/policy/test", trying.Trying.of("test")),
+    path(
+        "teams/<slug:team>/policy/warnings",
+        reviews.PolicyReviews.of("get_policy_warnings"),
+    ),
+    path("teams/<slug:team>/policy/changes", reviews.PolicyReviews.of("compare_policies")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),
     path("teams/<slug:team>/grants", grants.Grants.of("list_grants")),

@@ -25,6 +25,7 @@ from inbox.web.people import (
 )
 from inbox.web.policies import (
     backtest_page,
+    changes_page,
     grants,
     groups,
     policy_page,
@@ -118,6 +119,9 @@ urlpatterns = [
     path("grants/<uuid:grant_id>/revoke", grants.revoke, name="revoke_grant"),
     path("teams/<slug:team>/policy/", policy_page.policy, name="team_policy"),
     path("teams/<slug:team>/policy/save", policy_page.save, name="save_policy"),
+    path("teams/<slug:team>/policy/import", policy_page.import_file, name="import_policy"),
+    path("teams/<slug:team>/policy/export", changes_page.export, name="export_policy"),
+    path("teams/<slug:team>/policy/changes/", changes_page.changes, name="policy_changes"),
     path("teams/<slug:team>/policy/new/", rule_pages.new_rule, name="new_policy_rule"),
     path("teams/<slug:team>/policy/new/add", rule_pages.add_rule, name="add_policy_rule"),
     path("teams/<slug:team>/policy/rules/<slug:rule_id>/", rule_pages.rule, name="policy_rule"),

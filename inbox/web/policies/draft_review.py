@@ -18,12 +18,10 @@ def warning_texts(body: str, names: KnownNames) -> list[str]:
     return [translate(warning_message(item, policy)) for item in warnings(policy, names)]
 
 
-def change_rows(before: str, after: str) -> list[dict[str, str]]:
-    """Return the differences of two stored policies as sentences; "" is no policy."""
-    old = parse_stored_policy(before) or Policy()
-    new = parse_stored_policy(after) or Policy()
+def change_rows(before: Policy, after: Policy) -> list[dict[str, str]]:
+    """Return the differences of two policies as sentences."""
     rows = []
-    for change in rule_changes(old, new):
+    for change in rule_changes(before, after):
         rule = change.after or change.before
         kind = gettext("Changed") if change.before else gettext("Added")
         rows.append(
@@ -34,7 +32,7 @@ def change_rows(before: str, after: str) -> list[dict[str, str]]:
                 "after": rule_sentence(change.after, translate) if change.after else "",
             }
         )
-    if have_calendars_changed(old, new):
+    if have_calendars_changed(before, after):
         rows.append(
             {"kind": gettext("Changed"), "title": gettext("Calendars"), "before": "", "after": ""}
         )

@@ -1,9 +1,11 @@
 """The page of a team's policy: the version in force, the draft, and earlier versions."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_noop
 
@@ -47,6 +49,8 @@ from inbox.web.policies.drafts import (
 from inbox.web.policies.rule_templates import TEMPLATES
 
 VERSIONS_LISTED = 50
+#: Of an uploaded file, which may be indented; a policy has fewer bytes.
+MAX_FILE_BYTES = 1024 * 1024
 _EFFECTS = {
     Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
     Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
@@ -77,7 +81,38 @@ def version(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
 
 @post_page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    text = request.POST.get("document", "")
+    return _save_document(request, actor, team, request.POST.get("document", ""))
+
+
+@post_page
+def import_file(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    """Make an uploaded file the draft; one with errors is shown in the form."""
+    require(actor, team_for(actor, team).pk, Permission.ADMIN)
+    file = request.FILES.get("file")
+    try:
+        text = _file_text(file)
+    except errors.InvalidInput as refusal:
+        return _show(request, actor, team, notice=translate(refusal.message), status=422)
+    return _save_document(request, actor, team, text)
+
+
+def _file_text(file: "UploadedFile[Any] | None") -> str:
+    if file is None:
+        raise errors.InvalidInput(TranslatableMessage("Choose a file."))
+    if (file.size or 0) > MAX_FILE_BYTES:
+        raise errors.InvalidInput(
+            TranslatableMessage("A file has at most {most} KiB.", most=MAX_FILE_BYTES // 1024)
+        )
+    try:
+        text: str = file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.InvalidInput(TranslatableMessage("The file is not UTF-8 text.")) from error
+    if "\0" in text:
+        raise errors.InvalidInput(TranslatableMessage("The file is not UTF-8 text."))
+    return text
+
+
+def _save_document(request: HttpRequest, actor: Actor, team: str, text: str) -> HttpResponse:
     team_id = team_for(actor, team).pk
     # Before the document's problems, which would not matter then.
     require(actor, team_id, Permission.ADMIN)
@@ -89,7 +124,8 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             seen_digest=request.POST.get("seen", ""),
         )
     except errors.InvalidInput as refusal:
-        return _show(request, actor, team, document=text, problems=_problems(refusal), status=422)
+        problems = _problems(refusal, text)
+        return _show(request, actor, team, document=text, problems=problems, status=422)
     except errors.PolicyChanged as refusal:
         notice = translate(refusal.message)
         return _show(request, actor, team, document=text, notice=notice, status=409)
@@ -192,9 +228,7 @@ def _show(
         "needs_other_publisher": bool(
             state.draft and state.team.two_administrators and state.draft.author_id == actor.user_id
         ),
-        "changes": change_rows(state.version.body if state.version else "", state.draft.body)
-        if state.draft
-        else [],
+        "changes": change_rows(_policy(state.version), _policy(state.draft)) if state.draft else [],
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
         "seen": base_digest(state),
         "most_comment": MAX_COMMENT_CHARACTERS,
@@ -205,6 +239,10 @@ def _show(
         **more,
     }
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
+
+
+def _policy(stored: Any) -> Policy:
+    return (stored and parse_stored_policy(stored.body)) or Policy()
 
 
 def _rules(body: str) -> list[dict[str, Any]]:
@@ -266,11 +304,33 @@ def _parse(text: str) -> Any:
         ) from error
 
 
-def _problems(refusal: errors.InvalidInput) -> list[dict[str, str]]:
+def _problems(refusal: errors.InvalidInput, text: str) -> list[dict[str, str]]:
+    """Return the problems of a document, each with the name of its rule."""
     problems = refusal.detail.get("problems")
     if not problems:
         return [{"pointer": "", "message": translate(refusal.message)}]
+    names = _rule_names(text)
     return [
-        {"pointer": problem["pointer"], "message": translate(problem["message"])}
+        {
+            "pointer": problem["pointer"],
+            "rule": names.get(_rule_index(problem["pointer"]), ""),
+            "message": translate(problem["message"]),
+        }
         for problem in problems
     ]
+
+
+def _rule_names(text: str) -> dict[str, str]:
+    """Return the names or ids of a document's rules by their position, as far as it has them."""
+    document = _parse(text)
+    rules = document.get("rules") if isinstance(document, dict) else None
+    names = {}
+    for position, rule in enumerate(rules if isinstance(rules, list) else ()):
+        if isinstance(rule, dict) and isinstance(name := rule.get("name") or rule.get("id"), str):
+            names[str(position)] = name[:100]
+    return names
+
+
+def _rule_index(pointer: str) -> str:
+    match = re.match(r"/rules/(\d+)(?:/|$)", pointer)
+    return match[1] if match else ""

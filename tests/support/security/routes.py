@@ -85,6 +85,8 @@ POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403
 POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403 403 403 403 404 401
 POST api/teams/<slug:team>/policy/test           401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/teams/<slug:team>/policy/warnings       401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/teams/<slug:team>/policy/changes        401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401
@@ -196,6 +198,9 @@ GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302
 GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/export             302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -331,6 +336,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST api/teams/<slug:team>/policy/test": {"tool": "refund", "arguments": {"amount": 1}},
     "POST teams/<slug:team>/policy/try/run": {"tool": "refund", "arguments": "{}"},
     "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
+    "POST teams/<slug:team>/policy/<int:number>/draft": {},
     "POST teams/<slug:team>/policy/new/add": _RULE,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/save": _RULE,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
