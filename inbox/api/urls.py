@@ -64,6 +64,7 @@ urlpatterns = [
         "teams/<slug:team>/policy/warnings",
         reviews.PolicyReviews.of("get_policy_warnings"),
     ),
+    path("teams/<slug:team>/policy/shadow", trying.Trying.of("list_shadow_rules")),
     path("teams/<slug:team>/policy/changes", reviews.PolicyReviews.of("compare_policies")),
     path("teams/<slug:team>/policy/versions", policies.Policies.of("list_versions")),
     path("teams/<slug:team>/policy/<int:number>", policies.Policies.of("get_version")),

@@ -30,6 +30,7 @@ from inbox.web.policies import (
     groups,
     policy_page,
     rule_pages,
+    shadow_page,
     try_page,
 )
 from inbox.web.runs import runs, threads
@@ -121,6 +122,7 @@ urlpatterns = [
     path("teams/<slug:team>/policy/save", policy_page.save, name="save_policy"),
     path("teams/<slug:team>/policy/import", policy_page.import_file, name="import_policy"),
     path("teams/<slug:team>/policy/export", changes_page.export, name="export_policy"),
+    path("teams/<slug:team>/policy/shadow/", shadow_page.shadow_rules, name="shadow_rules"),
     path("teams/<slug:team>/policy/changes/", changes_page.changes, name="policy_changes"),
     path("teams/<slug:team>/policy/new/", rule_pages.new_rule, name="new_policy_rule"),
     path("teams/<slug:team>/policy/new/add", rule_pages.add_rule, name="add_policy_rule"),

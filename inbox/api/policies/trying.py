@@ -10,11 +10,11 @@ from rest_framework.response import Response
 
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import UNSET, Range, Text, example
-from inbox.api.base.openapi_descriptions import describe_operation
+from inbox.api.base.openapi_descriptions import describe_operation, query
 from inbox.api.base.schema import Schema
 from inbox.api.policies.policies import Document
 from inbox.queries.people.teams import team_for
-from inbox.queries.policies import backtests, trials
+from inbox.queries.policies import backtests, shadow_flips, trials
 from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.policies import backtest
@@ -27,6 +27,11 @@ operation = partial(
     describe_operation, tag="policies", scope=Permission.ADMIN, second_scope=Permission.READ
 )
 
+_REQUESTS = query(
+    "requests",
+    "The number of requests, counted from the latest; 1000 by default.",
+    {"type": "integer", "minimum": 1, "maximum": backtest.MAX_REQUESTS},
+)
 RuleKey = Annotated[str, example("small-refunds")]
 
 
@@ -101,6 +106,32 @@ class TrialResult(Schema):
     """Each rule that is not off."""
 
 
+class ShadowFlip(Schema):
+    request: UUID
+    ruled: Effect
+    """The effect of the policy."""
+    effect: Effect
+    """The effect with the rule."""
+    stricter: bool
+    """True if other people would have had to decide."""
+    outcome: PastOutcome
+
+
+class ShadowRule(Schema):
+    rule: RuleKey
+    requests: int
+    """The requests that the rule was evaluated for."""
+    changed: int
+    contradictions: int
+    """The changed requests that people decided differently from the rule."""
+    flips: list[ShadowFlip]
+    """The latest 50 of the changed requests."""
+
+
+class ShadowRules(Schema):
+    rules: list[ShadowRule]
+
+
 class Trying(ApiView):
     @operation(
         "POST",
@@ -142,6 +173,31 @@ class Trying(ApiView):
         policy = backtests.policy_to_try(row.pk, **_choice(body))
         result = backtests.run_backtest(self.actor, row, policy, requests=body.requests)
         return Response(_represent_backtest(result))
+
+    @operation(
+        "GET",
+        "List what the rules in shadow would have changed",
+        {200: ShadowRules},
+        parameters=[_REQUESTS],
+        description="Of the version in force, and of versions with the same rule.",
+        refusals=(errors.RateLimited,),
+    )
+    def list_shadow_rules(self, request: Request, team: str) -> Response:
+        row = team_for(self.actor, team)
+        backtests.require_drafting(self.actor, row.pk)
+        text = request.query_params.get("requests", "1000")
+        is_number = text.isascii() and text.isdecimal() and len(text) < 6
+        if not (is_number and 1 <= int(text) <= backtest.MAX_REQUESTS):
+            raise errors.InvalidInput(
+                f"`requests` is a whole number from 1 to {backtest.MAX_REQUESTS}."
+            )
+        rules = shadow_flips.shadow_flips(self.actor, row, requests=int(text))
+        return Response({"rules": [_represent_shadow_rule(item) for item in rules]})
+
+
+def _represent_shadow_rule(item: shadow_flips.ShadowRule) -> dict[str, Any]:
+    flips = [ShadowFlip.represent(flip) for flip in item.flips]
+    return ShadowRule.represent(item, rule=item.rule.id, flips=flips)
 
 
 def _choice(body: PolicyChoice) -> dict[str, Any]:

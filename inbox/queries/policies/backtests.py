@@ -70,12 +70,12 @@ def run_backtest(actor: Actor, team: Team, policy: VersionedPolicy, *, requests:
         RateLimited: this process already runs a backtest.
     """
     require_drafting(actor, team.pk)
-    with _slot():
+    with backtest_slot():
         return backtest([policy], (request for request, _ in past_requests(team, requests)))
 
 
 @contextmanager
-def _slot() -> Iterator[None]:
+def backtest_slot() -> Iterator[None]:
     if not _free_slots.acquire(blocking=False):
         raise errors.RateLimited(
             TranslatableMessage("Another backtest is running. Try again in a moment."),
