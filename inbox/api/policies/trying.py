@@ -108,6 +108,8 @@ class TrialResult(Schema):
 
 class ShadowFlip(Schema):
     request: UUID
+    tool: Annotated[str, example("refund_payment")]
+    at: datetime
     ruled: Effect
     """The effect of the policy."""
     effect: Effect

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from inbox.models import Team
@@ -21,6 +22,8 @@ class ShadowFlip:
     """A request that a shadow rule would have changed, had it been in force."""
 
     request: str
+    tool: str
+    at: datetime
     ruled: Effect  #: the effect of the policy
     effect: Effect  #: the effect with the rule
     stricter: bool  #: the same effect with another requirement
@@ -80,6 +83,8 @@ def shadow_flips(actor: Actor, team: Team, *, requests: int) -> list[ShadowRule]
                     result.add(
                         ShadowFlip(
                             request.id,
+                            request.facts.tool or "",
+                            request.at,
                             Effect(stored.body["effect"]),
                             Effect(change["effect"]),
                             change["stricter"],

@@ -51,6 +51,8 @@ def _row(item: ShadowRule) -> dict[str, Any]:
         "flips": [
             {
                 "url": reverse("interrupt", args=[flip.request]),
+                "tool": flip.tool,
+                "at": flip.at,
                 "ruled": gettext(_EFFECTS[flip.ruled]),
                 "effect": gettext(_EFFECTS[flip.effect]),
                 "stricter": flip.stricter,
