@@ -36,6 +36,7 @@ urlpatterns = [
     path("interrupts", interrupts.Interrupts.of("list_interrupts")),
     path("interrupts/<uuid:interrupt_id>", interrupts.Interrupts.of("get_interrupt")),
     path("interrupts/<uuid:interrupt_id>/decide", decisions.Decisions.of("decide_interrupt")),
+    path("interrupts/<uuid:interrupt_id>/override", decisions.Decisions.of("override_policy")),
     path(
         "interrupts/<uuid:interrupt_id>/endorsement",
         decisions.Decisions.of("withdraw_endorsement"),

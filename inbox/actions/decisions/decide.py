@@ -28,6 +28,7 @@ from inbox.models.statements import insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
+from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
@@ -38,6 +39,7 @@ from inbox.rules.decisions.consent import canonical_json, digest, original_text
 from inbox.rules.decisions.gate import (
     CANCELLATIONS,
     CHECKS,
+    OVERRIDES,
     Check,
     Entrance,
     check_outside_of_inbox,
@@ -50,10 +52,12 @@ from inbox.rules.people.api_keys import check_not_agent_key
 from inbox.rules.policies.eligibility import (
     check_entrance_of_several,
     check_fresh_sign_in,
+    check_override,
     check_requirement,
     check_self_approval,
     check_slot,
 )
+from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.contract import (
@@ -94,6 +98,7 @@ class DecisionDraft:
     unseen: bool = False  #: the client approves explicitly without having seen masked values
     client_run_id: str = ""  #: the runId of the AG-UI request with the answer
     grant: GrantRequest | None = None  #: further calls that the answer allows
+    override_reason: str = ""  #: of an approval despite the policy
 
 
 def decide(
@@ -107,6 +112,7 @@ def decide(
     unseen: bool = False,
     client_run_id: str = "",
     grant: GrantRequest | None = None,
+    override_reason: str = "",
 ) -> Decision | Endorsement:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
@@ -117,7 +123,8 @@ def decide(
     Safe to replay: the same answer by the same actor returns the decision in force. The checks of
     each entrance are in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly without
     seeing masked values; it is stored only if there were values that the actor had not unmasked.
-    `grant` allows further calls, too.
+    `grant` allows further calls, too. At the entrances of OVERRIDES one person approves despite the
+    policy, for `override_reason`.
 
     Raises:
         Unauthenticated: the key, the session or the account has ended.
@@ -129,7 +136,7 @@ def decide(
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
         ViewChanged: `view_digest` is not that of the current view.
-        InvalidValue, GrantInvalid: the grant is not possible.
+        InvalidValue, GrantInvalid: the grant or the override is not possible.
     """
     with (
         audit_rejected("decide", actor=actor, interrupt_id=interrupt_id),
@@ -151,10 +158,11 @@ def decide(
             unseen,
             client_run_id,
             grant,
+            override_reason.strip(),
         )
         _check_drafts(authorization, [draft])
         quorum = _quorum(authorization, draft)
-        if quorum.needs_several and is_consent(entry):
+        if quorum.needs_several and is_consent(entry) and entrance not in OVERRIDES:
             if grant is not None:
                 raise GrantInvalid(
                     TranslatableMessage("Several people approve this, so it allows no more calls.")
@@ -226,6 +234,7 @@ def _store_decisions(
             client_run_id=draft.client_run_id,
             unseen=draft.interrupt.pk in unseen,
             **_grant_columns(draft.interrupt),
+            override_reason=draft.override_reason,
             ruling=draft.interrupt.ruling if decided_by_policy else None,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
@@ -237,6 +246,7 @@ def _store_decisions(
     ]
     _sign(decisions)
     insert(decisions)
+    _record_overrides(authorization, run, decisions)
     end_endorsements(decisions, now)
     _close(answers, authorization)
     _record_audit(authorization, run, drafts, decisions)
@@ -250,6 +260,24 @@ def _store_decisions(
         by=escape_invisible(actor.label),
     )
     return decisions
+
+
+def _record_overrides(
+    authorization: Authorization, run: Run, decisions: Sequence[Decision]
+) -> None:
+    for decision in decisions:
+        if decision.override_reason:
+            ruling = decision.interrupt.ruling
+            audit_trail.record(
+                "interrupt.overridden",
+                authorization.actor,
+                authorization.now,
+                thread=authorization.thread,
+                run=run,
+                interrupt=decision.interrupt,
+                payload={"reason": decision.override_reason},
+                policy=audit_detail(ruling) if ruling else None,
+            )
 
 
 def _grant_columns(interrupt: Interrupt) -> dict[str, Any]:
@@ -317,14 +345,7 @@ def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
 
 def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
     actor, interrupt, entry = authorization.actor, draft.interrupt, draft.entry
-    rulings = rulings_on(interrupt, entry.payload if is_consent(entry) else None)
-    if len(rulings) > 1 and rulings[-1].effect is Effect.DENY:
-        raise errors.DeniedByPolicy(
-            TranslatableMessage(
-                "The team's policy ({rules}) denies the call with these arguments.",
-                rules=", ".join(rulings[-1].rules),
-            )
-        )
+    rulings = _rulings(draft)
     for ruling in rulings:
         if ruling.requirement is not None:
             check_requirement(
@@ -351,6 +372,33 @@ def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
     else:
         people = quorum.eligible_people([actor.user_id] if actor.user_id else [])
         check_slot(quorum.slots[0], people, rules=quorum.rules)
+
+
+def _check_override(authorization: Authorization, draft: DecisionDraft) -> None:
+    actor, team = authorization.actor, authorization.thread.team
+    _rulings(draft)
+    check_override(
+        actor=actor,
+        entry=draft.entry,
+        group=team.override_group,
+        groups=group_names_of(team.pk, actor.user_id) if actor.user_id else (),
+        reason=draft.override_reason,
+        now=authorization.now,
+    )
+
+
+def _rulings(draft: DecisionDraft) -> list[Ruling]:
+    """Return the rulings on the call as asked and as edited; raise DeniedByPolicy for a denial."""
+    payload = draft.entry.payload if is_consent(draft.entry) else None
+    rulings = rulings_on(draft.interrupt, payload)
+    if len(rulings) > 1 and rulings[-1].effect is Effect.DENY:
+        raise errors.DeniedByPolicy(
+            TranslatableMessage(
+                "The team's policy ({rules}) denies the call with these arguments.",
+                rules=", ".join(rulings[-1].rules),
+            )
+        )
+    return rulings
 
 
 def _quorum(authorization: Authorization, draft: DecisionDraft) -> Quorum:
@@ -390,6 +438,7 @@ _DRAFT_CHECKS: dict[Check, Callable[[Authorization, DecisionDraft], None]] = {
     Check.PAYLOAD: lambda _, draft: check_payload(draft.state, draft.entry),
     Check.MASKS: _check_masks,
     Check.POLICY: _check_policy,
+    Check.OVERRIDE: _check_override,
     Check.SEEN: _check_seen,
 }
 
@@ -475,6 +524,8 @@ def _digests(authorization: Authorization, draft: DecisionDraft) -> dict[str, st
 
 def _detail(decision: Decision) -> dict[str, Any]:
     detail: dict[str, Any] = {"unseen": True} if decision.unseen else {}
+    if decision.override_reason:
+        detail["override"] = True
     if decision.ruling is not None:
         detail["policy"] = audit_detail(decision.ruling)
     if decision.grant is not None:

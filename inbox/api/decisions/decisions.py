@@ -53,6 +53,15 @@ class DecisionInput(AnswerInput):
     """People: allow further calls, too."""
 
 
+class OverrideInput(Schema):
+    reason: Annotated[str, Text(500), example("The production database is down.")]
+    """For the audit trail and the page of the request."""
+    payload: Payload = None
+    """An approval; null stands for `{"approved": true}`."""
+    view_digest: ViewDigest = ""
+    unseen: Flag = False
+
+
 class InterruptVersion(Schema):
     """An interrupt as it was read."""
 
@@ -142,6 +151,45 @@ class Decisions(ApiView):
         progress = endorsement_progress(row)
         if progress is not None:
             return Response(EndorsementState.represent(progress), status=202)
+        return _response(cast("models.Decision", row), may_see_secrets=self.may_see_secrets)
+
+    @operation(
+        "POST",
+        "Approve despite the team's policy",
+        {200: Decision},
+        body=OverrideInput,
+        only_people=True,
+        description=(
+            "For emergencies: members of the team's `override_group` who have signed in in the "
+            "last 5 minutes approve alone. Not what the policy denies."
+        ),
+        refusals=(
+            errors.AlreadyDecided,
+            errors.Claimed,
+            errors.DeniedByPolicy,
+            errors.InboxOnly,
+            errors.InterruptExpired,
+            errors.InvalidPayload,
+            errors.EditsNotOffered,
+            errors.InvalidValue,
+            errors.MaskedNotSeen,
+            errors.SignInTooOld,
+            errors.ViewChanged,
+            errors.ViewDigestRequired,
+        ),
+    )
+    def override_policy(self, request: Request, interrupt_id: UUID) -> Response:
+        body = OverrideInput.from_request(request)
+        row = decide(
+            interrupt_id=interrupt_id,
+            status=EntryStatus.RESOLVED,
+            payload={"approved": True} if body.payload is None else body.payload,
+            view_digest=body.view_digest,
+            actor=self.actor,
+            entrance=Entrance.OVERRIDE_REST,
+            unseen=body.unseen,
+            override_reason=body.reason,
+        )
         return _response(cast("models.Decision", row), may_see_secrets=self.may_see_secrets)
 
     @operation(

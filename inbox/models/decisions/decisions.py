@@ -35,6 +35,9 @@ class Decision(models.Model):
         blank=True,
         help_text="rules.decisions.gate.Entrance; blank in old rows",
     )
+    override_reason = models.CharField(
+        max_length=500, blank=True, help_text="of an approval despite the policy"
+    )
     client_run_id = models.CharField(
         max_length=200, blank=True, help_text="runId of the AG-UI request with the decision"
     )

@@ -67,6 +67,11 @@ class Team(models.Model):
     two_administrators = models.BooleanField(
         default=False, help_text="the author of a draft of the policy cannot publish it"
     )
+    override_group = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="name of the group that may approve despite the policy; blank: nobody",
+    )
     audit_days = models.PositiveIntegerField(
         null=True, help_text="days until names and texts in the audit trail are erased; null: never"
     )

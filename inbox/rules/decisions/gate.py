@@ -20,6 +20,8 @@ class Entrance(StrEnum):
     REQUESTER = "requester"  #: the requester cancels the run
     POLICY = "policy"  #: a rule of the team's policy allows or denies the tool call
     EXPIRY = "expiry"  #: the system closes expired interrupts
+    OVERRIDE_PAGE = "override_page"  #: an emergency approval despite the team's policy
+    OVERRIDE_REST = "override_rest"
 
 
 class Check(StrEnum):
@@ -36,15 +38,17 @@ class Check(StrEnum):
     PAYLOAD = "payload"  #: the payload matches the response schema
     MASKS = "masks"  #: the payload has no masks instead of values
     POLICY = "policy"  #: the team's policy lets the actor decide, and allows the edited arguments
+    OVERRIDE = "override"  #: the actor may approve despite the policy, which does not deny it
     SEEN = "seen"  #: people reveal masked values, or approve explicitly without seeing them
 
 
-_ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER}
+_ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER, Check.OVERRIDE}
 #: AG-UI clients get unmasked values; bulk decisions exclude masked values.
 _AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
 _BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
 #: Decisions in the inbox, which every team accepts.
 _INBOX = frozenset(Check) - {Check.ENTRANCE}
+_OVERRIDE = (_ANSWER | {Check.OVERRIDE}) - {Check.POLICY}
 #: A cancellation approves nothing and has no payload, so it needs no view.
 _CANCEL = frozenset({Check.ACTOR, Check.ENTRANCE, Check.CLAIM})
 
@@ -63,12 +67,17 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.POLICY: frozenset({Check.TIME, Check.PAYLOAD}),
     # The system closes expired interrupts: no view, no payload.
     Entrance.EXPIRY: frozenset(),
+    Entrance.OVERRIDE_PAGE: _OVERRIDE & _INBOX,
+    Entrance.OVERRIDE_REST: _OVERRIDE,
 }
 
 AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
 
 #: The entrances at which an approval may also allow further calls.
 GRANTING = frozenset({Entrance.PAGE, Entrance.REST})
+
+#: The entrances at which a person approves despite the policy, and gives a reason.
+OVERRIDES = frozenset({Entrance.OVERRIDE_PAGE, Entrance.OVERRIDE_REST})
 
 #: The entrances that cancel a whole run with its open interrupts.
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})

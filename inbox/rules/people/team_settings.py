@@ -9,6 +9,7 @@ from inbox.rules.decisions.collaboration import (
     MAX_GRACE_SECONDS,
 )
 from inbox.rules.errors import InvalidValue
+from inbox.rules.people.groups import check_group_name
 from inbox.rules.runs.headings import check_headings
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -48,7 +49,10 @@ def check_settings(changes: Mapping[str, Any]) -> None:
     for name, value in changes.items():
         if name == "self_approval" and value is None:
             continue
-        if name == "headings":
+        if name == "override_group":
+            if value:
+                check_group_name(value)
+        elif name == "headings":
             check_headings(value)
         elif name not in (*SWITCHES, "self_approval"):
             least, most, message = _RANGES[name]

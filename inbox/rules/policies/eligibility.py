@@ -1,6 +1,6 @@
 """The requirements of policies on a person or key that decides."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -8,6 +8,7 @@ from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.errors import (
     Forbidden,
+    InvalidValue,
     NotInBulk,
     RequirementNotMet,
     SelfApproval,
@@ -30,6 +31,9 @@ _VIA: Final = {
     Entrance.AGUI_HTTP: Via.AGUI,
     Entrance.AGUI_WEBSOCKET: Via.AGUI,
 }
+#: An override needs a sign-in in so many minutes, whatever the policy.
+SIGN_IN_MINUTES: Final = 5
+MAX_REASON_CHARACTERS: Final = 500
 #: The reasons that propose something; questions for input may be answered by anybody.
 PROPOSALS: Final = frozenset({Reason.TOOL_CALL, Reason.CONFIRMATION})
 
@@ -67,7 +71,7 @@ def check_fresh_sign_in(minutes: int, *, actor: Actor, now: datetime, rules: Seq
     Raises:
         SignInTooOld: the message names the rules; keys never sign in.
     """
-    if actor.signed_in_at is None or now - actor.signed_in_at > timedelta(minutes=minutes):
+    if not _is_fresh(actor, minutes, now):
         raise SignInTooOld(
             TranslatableMessage(
                 "The team's policy ({rules}) requires a sign-in in the last {minutes} minutes.",
@@ -75,6 +79,52 @@ def check_fresh_sign_in(minutes: int, *, actor: Actor, now: datetime, rules: Seq
                 minutes=minutes,
             ),
             minutes=minutes,
+        )
+
+
+def _is_fresh(actor: Actor, minutes: int, now: datetime) -> bool:
+    signed_in_at = actor.signed_in_at
+    return signed_in_at is not None and now - signed_in_at <= timedelta(minutes=minutes)
+
+
+def check_override(
+    *,
+    actor: Actor,
+    entry: ResumeEntry,
+    group: str,
+    groups: Collection[str],
+    reason: str,
+    now: datetime,
+) -> None:
+    """
+    Raise unless the actor may approve despite the policy, with this reason.
+
+    `group` is the team's group for emergencies, "" for none; `groups` are those of the actor.
+
+    Raises:
+        Forbidden: the actor is not in the group.
+        SignInTooOld: more than SIGN_IN_MINUTES have passed since the actor's last sign-in.
+        InvalidValue: there is no reason or a long one, or the answer is no approval.
+    """
+    if actor.kind is not ActorKind.HUMAN or not group or group not in groups:
+        raise Forbidden(
+            TranslatableMessage("Only the group that the team has chosen can override the policy.")
+        )
+    if not is_consent(entry):
+        raise InvalidValue(TranslatableMessage("Only an approval can override the policy."))
+    if not 1 <= len(reason) <= MAX_REASON_CHARACTERS:
+        raise InvalidValue(
+            TranslatableMessage(
+                "Give a reason of at most {most} characters.", most=MAX_REASON_CHARACTERS
+            )
+        )
+    if not _is_fresh(actor, SIGN_IN_MINUTES, now):
+        raise SignInTooOld(
+            TranslatableMessage(
+                "Overriding the policy requires a sign-in in the last {minutes} minutes.",
+                minutes=SIGN_IN_MINUTES,
+            ),
+            minutes=SIGN_IN_MINUTES,
         )
 
 

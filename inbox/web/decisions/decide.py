@@ -35,7 +35,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
                 _check_view(detail_for(actor, interrupt_id), submission)
             return show_interrupt(request, actor, page_of(actor, interrupt_id, submission))
         _decide(actor, interrupt_id, submission)
-    except (errors.ContractError, GrantInvalid) as refusal:
+    except (errors.ContractError, errors.InvalidValue) as refusal:
         return _show_rejected(request, actor, interrupt_id, submission, refusal)
     return _redirect(request, next_url(request, actor, interrupt_id))
 
@@ -55,9 +55,10 @@ def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
         payload=payload,
         view_digest=submission.view_digest,
         actor=actor,
-        entrance=Entrance.PAGE,
+        entrance=Entrance.OVERRIDE_PAGE if submission.overrides else Entrance.PAGE,
         unseen=submission.is_unseen,
         grant=_grant(form, submission),
+        override_reason=submission.override_reason if submission.overrides else "",
     )
 
 

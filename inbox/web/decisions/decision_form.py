@@ -33,6 +33,8 @@ NOTE_ID = "f-reason"
 UNSEEN_ID = "f-unseen"
 #: The value of the button that approves and allows further calls.
 APPROVE_AND_ALLOW = "approve_and_allow"
+#: The value of the button that approves despite the policy.
+OVERRIDE = "override"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,16 @@ class Submission:
     @property
     def action(self) -> str:
         action = self.data.get("action", "")
-        return "approve" if action == APPROVE_AND_ALLOW else action
+        return "approve" if action in (APPROVE_AND_ALLOW, OVERRIDE) else action
+
+    @property
+    def overrides(self) -> bool:
+        """True if the reviewer approves despite the policy."""
+        return self.data.get("action") == OVERRIDE
+
+    @property
+    def override_reason(self) -> str:
+        return self.data.get("override_reason", "").replace("\r\n", "\n").strip()
 
     @property
     def is_draft(self) -> bool:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
+from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
@@ -276,6 +277,21 @@ class InterruptPage:
             return None
         data = self.submission.data if self.submission else None
         return GrantForm(row.tool, args, self.form.secrets, data)
+
+    @cached_property
+    def may_override(self) -> bool:
+        """True if the policy stops the user, who may approve despite it."""
+        row = self.interrupt
+        is_stopped = self.detail.quorum is not None or self.me in row.run.requester_person_ids
+        if not (is_stopped and self.bar_mode == "open" and self.form.may_approve and self.me):
+            return False
+        group = row.team.override_group
+        return bool(group) and group in group_names_of(row.team_id, self.me)
+
+    @property
+    def override_reason(self) -> str:
+        """The reason of an approval despite the policy, "" for any other decision."""
+        return self.detail.decision.override_reason if self.detail.decision else ""
 
     @property
     def grant(self) -> tuple[Grant, int] | None:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.people.members import change_role, change_team, remove_member
 from inbox.queries.people.api_keys import working_keys_of
+from inbox.queries.people.groups import groups_page
 from inbox.queries.people.members import (
     TeamAccess,
     members_of,
@@ -153,6 +154,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
         **_self_approval(request.POST.get("self_approval")),
+        "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
     }
 
@@ -198,6 +200,9 @@ def show_members(
         "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,
+        "groups": [group.name for group in groups_page(actor, access.team.pk)]
+        if access.administers
+        else [],
         **team_frame(actor, access, "members"),
     }
     return show(request, actor, "people/team.html", context, section="teams", status=status)

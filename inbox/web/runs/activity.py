@@ -62,6 +62,10 @@ _SENTENCES |= {
     "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
     "interrupt.reminded": (gettext_noop("{who} sent a reminder"), ""),
     "interrupt.escalated": (gettext_noop("{who} let more people decide"), ""),
+    "interrupt.overridden": (
+        gettext_noop("{who} overrode the policy"),
+        gettext_noop("You overrode the policy"),
+    ),
     "interrupt.endorsed": (
         gettext_noop("{who} approved as one of several"),
         gettext_noop("You approved as one of several"),

@@ -53,10 +53,20 @@ RENAMED_COLUMNS = {
 NEW_COLUMNS = {
     "inbox_agent": {"environment": ""},
     "inbox_apikey": {"made_by_user_id": None},
-    "inbox_decision": {"ruling_id": None, "grant_id": None, "grant_use": None},
+    "inbox_decision": {
+        "ruling_id": None,
+        "grant_id": None,
+        "grant_use": None,
+        "override_reason": "",
+    },
     "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None},
     "inbox_run": {"retrier_user_id": None, "retrier_key_id": None},
-    "inbox_team": {"policy_version_id": None, "self_approval": True, "two_administrators": False},
+    "inbox_team": {
+        "policy_version_id": None,
+        "self_approval": True,
+        "two_administrators": False,
+        "override_group": "",
+    },
 }
 NEW_TABLES = (
     *("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep"),

@@ -14,6 +14,7 @@ from django.test import Client
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import cancel_run, start_run
@@ -103,6 +104,26 @@ def send_page(way: Way, scene: Scene) -> str:
     form = {"action": "approve", "view_digest": scene.sent_digest}
     scene.client.post(f"/interrupts/{scene.interrupt.pk}/decide", form)
     return code_in_the_trail(scene)
+
+
+def send_override_page(way: Way, scene: Scene) -> str:
+    form = {
+        "action": "override",
+        "view_digest": scene.sent_digest,
+        "override_reason": "The shop is down.",
+    }
+    scene.client.post(f"/interrupts/{scene.interrupt.pk}/decide", form)
+    return code_in_the_trail(scene)
+
+
+def send_override_rest(way: Way, scene: Scene) -> str:
+    body = {
+        "reason": "The shop is down.",
+        "payload": scene.payload,
+        "view_digest": scene.sent_digest,
+    }
+    answer = post(way, scene, f"/api/interrupts/{scene.interrupt.pk}/override", body)
+    return DECIDED if answer.status_code == 200 else str(answer.json()["code"])
 
 
 def send_bulk_page(way: Way, scene: Scene) -> str:
@@ -219,6 +240,8 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.REQUESTER: send_cancel,
     Entrance.POLICY: send_policy,
     Entrance.EXPIRY: send_expiry,
+    Entrance.OVERRIDE_PAGE: send_override_page,
+    Entrance.OVERRIDE_REST: send_override_rest,
 }
 AGUI = [
     Way(entrance, by, dialect)
@@ -236,7 +259,9 @@ REQUESTERS = [Way(Entrance.REQUESTER, by) for by in ("person", "key")]
 CANCELS_REST = [Way(Entrance.CANCEL_REST, by) for by in ("person", "key")]
 CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
 SYSTEM = [Way(Entrance.POLICY, "system"), Way(Entrance.EXPIRY, "system")]
-WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM]
+OVERRIDE_PAGE, OVERRIDE_REST = Way(Entrance.OVERRIDE_PAGE), Way(Entrance.OVERRIDE_REST)
+OVERRIDES = [OVERRIDE_PAGE, OVERRIDE_REST]
+WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM, *OVERRIDES]
 PEOPLE = [way for way in WAYS if way.by == "person"]
 KEYS = [way for way in WAYS if way.by == "key"]
 ANSWERS = [way for way in WAYS if way not in CANCELS and way.by != "system"]
@@ -363,12 +388,18 @@ def self_approval(scene: Scene) -> None:
     scene.monkeypatch.setattr(Run, "is_self_approved_by", lambda run, actor: True)
 
 
+def may_not_override(scene: Scene) -> None:
+    Team.objects.update(override_group="")
+
+
 def policy_requires_another_way(scene: Scene) -> None:
     _rule_with(scene, MergedRequirement(via=(Via.LINK,)))
 
 
 def policy_requires_a_fresh_sign_in(scene: Scene) -> None:
-    """The browsers and keys of the cells have never given a password."""
+    session = scene.client.session
+    session["account_authentication_methods"] = []
+    session.save()
     _rule_with(scene, MergedRequirement(fresh_sign_in_minutes=5))
 
 
@@ -416,7 +447,10 @@ CONDITIONS = [
     Condition(signed_out, all_say(PEOPLE, "UNAUTHENTICATED")),
     Condition(
         member_removed,
-        {**all_say(PEOPLE, "NOT_FOUND"), **all_say([*PAGES, Way(Entrance.CANCEL_PAGE)], "")},
+        {
+            **all_say(PEOPLE, "NOT_FOUND"),
+            **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), OVERRIDE_PAGE], ""),
+        },
     ),
     Condition(deactivated, all_say(PEOPLE, "UNAUTHENTICATED")),
     Condition(
@@ -431,22 +465,27 @@ CONDITIONS = [
     Condition(view_changed_before_the_lock, all_say(ANSWERS, "VIEW_CHANGED")),
     Condition(
         no_digest,
-        {**all_say([*PAGES, *REST], "VIEW_DIGEST_REQUIRED"), **all_say(AGUI, DECIDED)},
+        {
+            **all_say([*PAGES, *REST, *OVERRIDES], "VIEW_DIGEST_REQUIRED"),
+            **all_say(AGUI, DECIDED),
+        },
     ),
     Condition(no_digest_where_required, all_say(ANSWERS, "VIEW_DIGEST_REQUIRED")),
     Condition(
         nothing,
         {
-            **all_say([*REST, *PAGES], "MASKED_NOT_SEEN"),
+            **all_say([*REST, *PAGES, *OVERRIDES], "MASKED_NOT_SEEN"),
             **all_say(BULK, "NOT_IN_BULK"),
             **all_say([Way(Entrance.REST, "key"), Way(Entrance.BULK_REST, "key"), *AGUI], DECIDED),
         },
         args=SECRET,
         name="masked_value",
     ),
-    Condition(wrong_payload, all_say([*REST, *AGUI], "INVALID_PAYLOAD")),
-    Condition(mask_sent, all_say([*REST, *AGUI], "INVALID_PAYLOAD"), schema=NAMES_EDITS),
-    Condition(edits_not_offered, all_say([*REST, *AGUI], "EDITS_NOT_OFFERED")),
+    Condition(wrong_payload, all_say([*REST, *AGUI, OVERRIDE_REST], "INVALID_PAYLOAD")),
+    Condition(
+        mask_sent, all_say([*REST, *AGUI, OVERRIDE_REST], "INVALID_PAYLOAD"), schema=NAMES_EDITS
+    ),
+    Condition(edits_not_offered, all_say([*REST, *AGUI, OVERRIDE_REST], "EDITS_NOT_OFFERED")),
     Condition(
         expired,
         {
@@ -466,13 +505,20 @@ CONDITIONS = [
     Condition(
         inbox_only,
         {
-            **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS], DECIDED),
-            **all_say([*REST, *AGUI, *CANCELS_REST], "INBOX_ONLY"),
+            **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS, OVERRIDE_PAGE], DECIDED),
+            **all_say([*REST, *AGUI, *CANCELS_REST, OVERRIDE_REST], "INBOX_ONLY"),
         },
     ),
-    Condition(self_approval, all_say(ANSWERS, "SELF_APPROVAL")),
-    Condition(policy_requires_another_way, all_say(ANSWERS, "POLICY_REQUIREMENT")),
-    Condition(policy_requires_a_fresh_sign_in, all_say(ANSWERS, "SIGN_IN_TOO_OLD")),
+    Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
+    Condition(
+        policy_requires_another_way,
+        {**all_say(ANSWERS, "POLICY_REQUIREMENT"), **all_say(OVERRIDES, DECIDED)},
+    ),
+    Condition(
+        policy_requires_a_fresh_sign_in,
+        all_say(ANSWERS, "SIGN_IN_TOO_OLD"),
+    ),
+    Condition(may_not_override, all_say(OVERRIDES, "FORBIDDEN")),
     Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
 ]
 CELLS = [
@@ -508,7 +554,10 @@ def scene(world, as_agent, monkeypatch, later):
 
         (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(play)))
         client = Client()
-        client.force_login(world.bob)
+        client.post("/login/", {"username": "bob", "password": "bob-password"})
+        create_group(team_id=world.team.pk, name="leads", actor=SEED)
+        add_to_group(team_id=world.team.pk, name="leads", user_id=world.bob.pk, actor=SEED)
+        Team.objects.update(override_group="leads")
         return Scene(world, interrupt, client, monkeypatch, later)
 
     return make

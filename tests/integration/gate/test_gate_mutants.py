@@ -47,12 +47,16 @@ REFUSED_BY = {
     Check.MASKS: "mask_sent",
     Check.SEEN: "masked_value",
     Check.POLICY: "self_approval",
+    Check.OVERRIDE: "may_not_override",
 }
 #: What the entrance makes sure of before, so that the gate is tested by itself below.
 SEEN_TO_BEFORE = {
     (Entrance.PAGE, Check.VIEW_REQUIRED),
     (Entrance.PAGE, Check.PAYLOAD),
     (Entrance.PAGE, Check.MASKS),
+    (Entrance.OVERRIDE_PAGE, Check.VIEW_REQUIRED),
+    (Entrance.OVERRIDE_PAGE, Check.PAYLOAD),
+    (Entrance.OVERRIDE_PAGE, Check.MASKS),
     (Entrance.BULK_PAGE, Check.PAYLOAD),
     (Entrance.BULK_PAGE, Check.MASKS),
     (Entrance.REQUESTER, Check.REQUESTER),

@@ -1,19 +1,25 @@
 """Many people who approve, reject, edit and withdraw at the same moment."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from itertools import combinations_with_replacement
 
 import pytest
 
 from inbox.actions.decisions import endorsements
+from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.endorsements import withdraw_endorsement
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.people.groups import add_to_group, create_group
+from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import add_member
 from inbox.models import Decision, Endorsement, Interrupt, Run
 from inbox.platform.clock import database_now
 from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Role
+from inbox.rules.runs.states import EntryStatus
 from tests.support import steps
 from tests.support.policies.published import publish, rule
 from tests.support.races.concurrently import Meeting, at_once, failures, rounds
@@ -160,3 +166,30 @@ def test_two_acts_at_once_leave_one_outcome(committed_world, crowd, pair):
                 if steps.reread(interrupt).status == "open":
                     steps.approve(interrupt, actor)
             check_outcome(interrupt)
+
+
+def test_an_override_and_approvals_make_one_decision(committed_world, crowd):
+    """A member of the emergency group overrides while others fill the slots."""
+    world = committed_world
+    ask(world, 2)
+    team_id = world.team.pk
+    create_group(team_id=team_id, name="leads", actor=SEED)
+    add_to_group(team_id=team_id, name="leads", user_id=crowd[0].user_id, actor=SEED)
+    change_team(team_id=team_id, override_group="leads", actor=SEED)
+    for _ in range(rounds(short=10, long=200)):
+        interrupt = open_one(world)
+        leader = replace(crowd[0], signed_in_at=database_now())
+        override = partial(
+            decide,
+            interrupt_id=interrupt.pk,
+            status=EntryStatus.RESOLVED,
+            payload={"approved": True},
+            actor=leader,
+            view_digest=interrupt.shown_digest,
+            entrance=Entrance.OVERRIDE_REST,
+            override_reason="The shop is down.",
+        )
+        others = [partial(steps.approve, interrupt, person) for person in crowd[1:4]]
+        outcomes = at_once([override, *others])
+        assert set(map(type, failures(outcomes))) <= set(REFUSED)
+        check_outcome(interrupt)

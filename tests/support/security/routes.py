@@ -44,6 +44,7 @@ GET  api/tool-calls                              401 200 200 200 200 200 401 200
 GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/override 401 404 403 403 403 404 401 403 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401
 DELETE api/interrupts/<uuid:interrupt_id>/endorsement 401 404 403 403 403 404 401 403 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
@@ -422,6 +423,7 @@ class Route:
                 "view_digest": digest,
                 "item": f"{things.interrupt_id}:{digest}",
             },
+            "override": {"reason": "The shop is down.", "view_digest": digest},
             "name": {"name": "Somebody Else"},
             "viewed": {"view_digest": digest},
             "export": {"team": things.team, "format": "csv"},
