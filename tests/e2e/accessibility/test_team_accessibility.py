@@ -77,6 +77,30 @@ def a_policy_that_is_not_valid(site, page, key):
 
 
 @screen
+def a_policy_file_that_is_not_valid(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/")
+    page.get_by_text("Import a file").click()
+    file = {"name": "policy.json", "mimeType": "application/json", "buffer": b'{"rules": [{}]}'}
+    page.set_input_files("#f-file", file)
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.locator("#f-document-err")).to_be_visible()
+
+
+@screen
+def the_changes_of_a_draft(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
+    page.click("button[name=save]")
+    expect(page.locator("#draft-title")).to_be_visible()
+    page.goto(f"{site.url}/teams/demo/policy/changes/")
+    expect(page.locator("ins").first).to_be_visible()
+
+
+@screen
+def rules_in_shadow(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/shadow/")
+
+
+@screen
 def a_new_rule(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/new/?template=production")
 
