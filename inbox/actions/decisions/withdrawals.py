@@ -25,7 +25,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
     """
-    Withdraw the actor's decision in force, and open the interrupt again.
+    Withdraw the actor's decision in force, or the approval of a rule, and open the interrupt again.
 
     Possible until the run is resumed: while other interrupts of the run are open, or during the
     team's grace period. The decision stays as a row. Safe to replay: a withdrawn decision is
@@ -33,7 +33,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
 
     Raises:
         NotFound.
-        Forbidden: the actor may not decide, or the decision is another actor's.
+        Forbidden: the actor may not decide, or the decision is another actor's or a rule's denial.
         AlreadyResumed.
         InterruptExpired: the interrupt would be overdue.
     """
@@ -43,7 +43,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
             pk=interrupt_id
         )
-        decision = _own_decision(interrupt, actor)
+        decision = _decision_to_withdraw(interrupt, actor)
         if decision.withdrawn_at is not None:
             return decision
         run = interrupt.run
@@ -82,11 +82,11 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         return decision
 
 
-def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
-    """Return the decision in force, else the actor's last one; raise unless it is the actor's."""
-    decisions = interrupt.decisions.order_by("created_at", "pk")
-    in_force = decisions.filter(withdrawn_at=None).first()
-    decision = in_force or decisions.filter(user=actor.user_id, api_key=actor.key_id).last()
-    if decision is None or not decision.is_by(actor):
+def _decision_to_withdraw(interrupt: Interrupt, actor: Actor) -> Decision:
+    """Return the decision in force, else the last one that the actor could withdraw."""
+    decisions = list(interrupt.decisions.select_related("ruling").order_by("created_at", "pk"))
+    in_force = [row for row in decisions if row.withdrawn_at is None]
+    rows = [row for row in in_force or decisions if row.is_by(actor) or row.is_approval_by_policy]
+    if not rows:
         raise errors.Forbidden(TranslatableMessage("Only the author of an answer can withdraw it."))
-    return decision
+    return rows[-1]

@@ -8,7 +8,8 @@ from inbox.models.fields import choices, id_field
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.decisions.signatures import SignedDecision
-from inbox.rules.people.access import Actor
+from inbox.rules.people.access import POLICY, Actor, ActorKind
+from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.states import EntryStatus
 
 
@@ -110,6 +111,13 @@ class Decision(models.Model):
     def ident(self) -> str:
         """Return the id of the actor (`Actor.ident`)."""
         return str(self.user_id or self.api_key_id or self.actor_label)
+
+    @property
+    def is_approval_by_policy(self) -> bool:
+        """True if a rule or a grant approved; reviewers may take that back."""
+        is_by_policy = (self.actor_kind, self.actor_label) == (ActorKind.SYSTEM, POLICY.label)
+        is_denial = self.ruling is not None and self.ruling.effect == Effect.DENY
+        return is_by_policy and not is_denial
 
     def is_by(self, actor: Actor) -> bool:
         return (self.user_id, self.api_key_id) == (actor.user_id, actor.key_id)

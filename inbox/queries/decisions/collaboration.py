@@ -66,10 +66,11 @@ def withdrawable_by(actor: Actor, row: Interrupt, decision: Decision | None) -> 
     """
     Return the time until which the actor may withdraw the decision in force.
 
-    NEVER while other decisions of the set are missing; None if the decision is not the actor's or
-    the run has resumed. `row` must have its `run` and `run.resumed_by` selected.
+    NEVER while other decisions of the set are missing; None if the decision is neither the actor's
+    nor a rule's approval, or the run has resumed. `row` must have its `run` and `run.resumed_by`
+    selected.
     """
-    if decision is None or not decision.is_by(actor):
+    if decision is None or not (decision.is_by(actor) or decision.is_approval_by_policy):
         return None
     try:
         until = withdrawable_until(

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.models import AuditEntry, Decision, Delivery, Interrupt, Run
 from inbox.queries.policies.policies import reasons_of
 from inbox.rules import errors
@@ -303,3 +304,37 @@ def test_the_policy_is_named_in_the_activity(world, run_paying):
     sentences = [line.sentence for line in activity_lines(rows, agent="desk", me=None)]
 
     assert "<strong><bdi>The policy</bdi></strong> approved" in sentences
+
+
+def test_reviewers_take_back_what_a_rule_approved(world, bob, run_paying):
+    publish(world, SMALL, LARGE)
+    run = run_paying({"amount": 1}, {"amount": 500}, {"amount": 2000})
+    allowed, question, _ = run.interrupts.order_by("position")
+
+    first = withdraw_decision(interrupt_id=allowed.pk, actor=bob)
+
+    assert withdraw_decision(interrupt_id=allowed.pk, actor=bob) == first
+    assert reread(allowed).status == "open"
+    approve(question, bob)
+    assert not Run.objects.filter(resumes=run).exists()
+    answer(reread(allowed), bob, {"approved": False, "reason": "not today"})
+    payloads = [entry["payload"] for entry in json.loads(Run.objects.get(resumes=run).resume)]
+    assert payloads[0] == {"approved": False, "reason": "not today"}
+
+
+def test_the_denial_of_a_rule_is_not_taken_back(world, bob, run_paying):
+    publish(world, LARGE)
+    run = run_paying({"amount": 500}, {"amount": 2000})
+    denied = run.interrupts.get(position=1)
+
+    with pytest.raises(errors.Forbidden):
+        withdraw_decision(interrupt_id=denied.pk, actor=bob)
+    assert reread(denied).status == "resolved"
+
+
+def test_an_approval_by_rule_is_not_taken_back_after_the_resume(world, bob, run_paying):
+    publish(world, SMALL)
+    run = run_paying({"amount": 1})
+
+    with pytest.raises(errors.AlreadyResumed):
+        withdraw_decision(interrupt_id=run.interrupts.get().pk, actor=bob)
