@@ -113,6 +113,16 @@ def lock_team(team_id: UUID) -> Team:
     return Team.objects.select_for_update(no_key=True).get(pk=team_id)
 
 
+def lock_all_teams() -> None:
+    """Lock every team, by id."""
+    list(Team.objects.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+
+
+def lock_first_team() -> None:
+    """Lock one team that `lock_all_teams` locks first, if there are teams."""
+    list(Team.objects.select_for_update(no_key=True).order_by("pk").values_list("pk")[:1])
+
+
 def lock_teams(team_ids: Collection[UUID]) -> list[Team]:
     """Lock the teams that exist, by id."""
     return list(Team.objects.select_for_update(no_key=True).filter(pk__in=team_ids).order_by("pk"))

@@ -166,7 +166,9 @@ def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
         interrupt__view_version__gte=VIEW_VERSION_WITH_RULING
     )
     entries = entries.select_related("payload", "interrupt__tool_call")
-    entries = entries.prefetch_related("interrupt__rulings__version")
+    entries = entries.prefetch_related(
+        "interrupt__rulings__version", "interrupt__rulings__installation_version"
+    )
     for entry in entries.iterator(_CHUNK_ROWS):
         row = cast("Interrupt", entry.interrupt)
         rulings = sorted(row.rulings.all(), key=lambda ruling: ruling.number)

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
 from inbox.platform.clock import database_now
@@ -43,7 +44,7 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
 
 @transaction.atomic(durable=True)
 def _make_team(slug: str, name: str, actor: Actor) -> Team:
-    team = Team.objects.create(slug=slug, name=name)
+    team = Team.objects.create(slug=slug, name=name, installation_version_id=version_for_new_team())
     now = database_now()
     audit_trail.record("team.created", actor, now, team_id=team.pk)
     if actor.kind is ActorKind.HUMAN and actor.user_id is not None:

@@ -5,6 +5,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.people.accounts import change_password
 from inbox.actions.people.members import add_membership
+from inbox.actions.policies.installation import version_for_new_team
 from inbox.models import Agent, Team, User
 from inbox.platform.clock import database_now
 from inbox.rules.errors import AddressTaken, UsernameTaken
@@ -14,7 +15,8 @@ from inbox.rules.people.access import Actor, Role
 @transaction.atomic(durable=True)
 def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
     """Create a team, or return the one that has this slug."""
-    team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
+    defaults = {"name": name, "installation_version_id": version_for_new_team()}
+    team, created = Team.objects.get_or_create(slug=slug, defaults=defaults)
     if created:
         audit_trail.record("team.created", actor, database_now(), team_id=team.pk)
     return team

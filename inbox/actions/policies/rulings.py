@@ -1,4 +1,4 @@
-"""Rulings: evaluating a team's policy for the interrupts that a run ends with."""
+"""Rulings: evaluating the policies in force for the interrupts that a run ends with."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from inbox.actions.policies.due_steps import store_steps
 from inbox.actions.policies.grants import ActiveGrants
 from inbox.models import Interrupt, PolicyVersion, Ruling, Run, Thread
 from inbox.models.statements import insert
-from inbox.queries.policies.policies import facts_of, published_version, run_facts
+from inbox.queries.policies.policies import facts_of, policies_in_force, run_facts
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
 from inbox.rules.people.access import ENGINE
@@ -27,25 +27,27 @@ from inbox.rules.policies.requirement import MergedRequirement
 
 def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
     """
-    Evaluate the team's policy for new interrupts, and set their rulings and expiries.
+    Evaluate the policies in force for new interrupts, and set their rulings and expiries.
 
     `open_interrupts` stores the rulings with the interrupts. The caller holds the thread's lock.
     """
-    version_id = thread.team.policy_version_id
+    in_force = policies_in_force(thread.team)
     grants = ActiveGrants(thread) if any(row.tool_call_id for row in rows) else None
-    if not rows or (version_id is None and not grants):
+    if not rows or not (in_force or grants):
         return
-    version, policy = published_version(version_id) if version_id else (None, None)
+    policies = [policy for _, policy in in_force]
+    versions = {row.team_id: row for row, _ in in_force}
+    version = versions.get(thread.team_id)
     if not run.external_id:  # a worker's object has the id only
         run = Run.objects.select_related("requester_user").get(pk=run.pk)
     shared = run_facts(thread, run)
     for row in rows:
         row.run = run
         facts = facts_of(shared, row, now)
-        ruling = _answerable(row, evaluate([policy] if policy else [], facts, now), now)
+        ruling = _answerable(row, evaluate(policies, facts, now), now)
         if grants:
             ruling = _with_grant(grants, run, row, ruling, version, now)
-        if version is None:
+        if not in_force:
             continue
         _limit_expiry(row, ruling)
         row.view_version = VIEW_VERSION_WITH_RULING
@@ -55,14 +57,23 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
             interrupt=row,
             number=1,
             version=version,
+            installation_version=versions.get(None),
             effect=ruling.effect,
             body=_body(ruling, facts),
             created_at=now,
         )
-    if policy is not None and policy.policy is None:
-        audit_trail.record(
-            "policy.unreadable", ENGINE, now, thread=thread, run=run, version=policy.number
-        )
+    for policy in policies:
+        if policy.policy is None:
+            installation = {"installation": True} if policy.installation else {}
+            audit_trail.record(
+                "policy.unreadable",
+                ENGINE,
+                now,
+                thread=thread,
+                run=run,
+                version=policy.number,
+                **installation,
+            )
 
 
 def _with_grant(
@@ -96,7 +107,14 @@ def store_rulings(rows: Sequence[Interrupt]) -> None:
 def audit_detail(ruling: Ruling) -> dict[str, Any]:
     """Return the ruling as audit entries contain it: without the values of arguments."""
     body = json.loads(ruling.body)
-    return {"effect": ruling.effect, "version": ruling.version.digest, "rules": body["rules"]}
+    detail = {
+        "effect": ruling.effect,
+        "version": ruling.version.digest if ruling.version else None,
+        "rules": body["rules"],
+    }
+    if ruling.installation_version is not None:
+        detail["installation"] = ruling.installation_version.digest
+    return detail
 
 
 def _answerable(row: Interrupt, ruling: PolicyRuling, now: datetime) -> PolicyRuling:

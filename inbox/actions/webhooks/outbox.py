@@ -265,7 +265,12 @@ def _policy(row: Interrupt) -> dict[str, Any] | None:
     ruling = stored_ruling(row)
     if ruling is None or row.ruling is None:
         return None
-    return {"version": row.ruling.version.number, "rules": list(ruling.rules)}
+    version, installation = row.ruling.version, row.ruling.installation_version
+    return {
+        "version": version.number if version else None,
+        "installation_version": installation.number if installation else None,
+        "rules": list(ruling.rules),
+    }
 
 
 def _link(path: str) -> str:

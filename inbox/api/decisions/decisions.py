@@ -196,7 +196,7 @@ class Decisions(ApiView):
         "POST",
         "Withdraw your own decision",
         {200: Decision},
-        description="Possible while the run waits for other decisions.",
+        description="Possible while the run waits for others; also for a policy's approval.",
         refusals=(errors.AlreadyResumed, errors.InterruptExpired),
     )
     def withdraw_decision(self, request: Request, interrupt_id: UUID) -> Response:

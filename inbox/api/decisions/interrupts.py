@@ -128,7 +128,10 @@ class PolicyStep(Schema):
 class RulingOfPolicy(Schema):
     """The ruling of the team's policy when the interrupt was created."""
 
-    version: int = source("version.number")
+    version: int | None = source("version.number")
+    """Of the team's policy; null without one."""
+    installation_version: int | None = source("installation_version.number")
+    """Of the installation's policy; null without one."""
     effect: Annotated[Effect, example("ask")]
     rules: Annotated[list[str], example(["large-refunds"])]
     """The ids of the rules that decided the effect."""

@@ -47,7 +47,10 @@ class WebhookInterrupt(Schema):
 
 
 class WebhookPolicy(Schema):
-    version: int
+    version: int | None
+    """Of the team's policy; null without one."""
+    installation_version: int | None
+    """Of the installation's policy; null without one."""
     rules: list[str]
 
 

@@ -1,19 +1,22 @@
-"""Export, import, test or publish the policy of a team; exit code 1 on errors."""
+"""Export, import, test or publish policies of teams, or that of the installation."""
 
 import json
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from agents.agui import strict_json
+from inbox.actions.policies.installation import publish_installation_policy
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.teams import team_by_slug
 from inbox.queries.policies.backtests import policy_to_try, run_backtest
+from inbox.queries.policies.policies import installation_policy
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Actor
 from inbox.rules.policies.backtest import MAX_REQUESTS, PastOutcome
@@ -27,8 +30,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["export", "import", "backtest", "publish"])
-        parser.add_argument("file", nargs="?", default="-", help="of import (default: stdin)")
-        parser.add_argument("--team", required=True, help="the team's slug")
+        parser.add_argument(
+            "file",
+            nargs="?",
+            default="-",
+            help="of import, and of publish --installation",
+        )
+        parser.add_argument("--team", default="", help="the team's slug")
+        parser.add_argument(
+            "--installation",
+            action="store_true",
+            help="the policy of the installation; of export and publish (which reads FILE)",
+        )
         parser.add_argument("--user", default="", help="the author; of import and publish")
         parser.add_argument("--comment", default="", help="of publish")
         parser.add_argument(
@@ -39,6 +52,8 @@ class Command(BaseCommand):
         parser.add_argument("--requests", type=int, default=1_000, help="of backtest")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["installation"]:
+            return self._handle_installation(options)
         team = team_by_slug(options["team"])
         if team is None:
             raise CommandError(f"There is no team {options['team']!r}.")
@@ -47,6 +62,26 @@ class Command(BaseCommand):
         except RequestRejected as error:
             raise CommandError(_text_of(error)) from error
 
+    def _handle_installation(self, options: dict[str, Any]) -> None:
+        if options["action"] == "export":
+            policy = installation_policy()
+            document = policy.to_json() if policy else {"rules": []}
+            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True))
+        elif options["action"] == "publish":
+            user = user_by_login(options["user"]) if options["user"] else None
+            if user is None or not (user.is_active and user.is_superuser):
+                raise CommandError("Name a superuser: --user NAME.")
+            actor = replace(actor_of_user(user), runs_installation=True)
+            try:
+                version = publish_installation_policy(
+                    body=_document(options["file"]), actor=actor, comment=options["comment"]
+                )
+            except RequestRejected as error:
+                raise CommandError(_text_of(error)) from error
+            self.stdout.write(f"Published as version {version.number} of the installation.")
+        else:
+            raise CommandError("With --installation there are export and publish only.")
+
     def _export(self, team: Any, options: dict[str, Any]) -> None:
         policy = policy_to_try(team.pk, version=options["policy_version"]).policy
         document = policy.to_json() if policy else {}
@@ -54,11 +89,7 @@ class Command(BaseCommand):
 
     def _import(self, team: Any, options: dict[str, Any]) -> None:
         actor = _author(options["user"])
-        try:
-            body = strict_json.loads(_read(options["file"]))
-        except (OSError, ValueError, RecursionError) as error:
-            raise CommandError(f"The file is not valid JSON: {str(error)[:200]}") from error
-        draft = save_draft(team_id=team.pk, body=body, actor=actor)
+        draft = save_draft(team_id=team.pk, body=_document(options["file"]), actor=actor)
         self.stdout.write(f"Saved as the draft {draft.digest}.")
 
     def _backtest(self, team: Any, options: dict[str, Any]) -> None:
@@ -93,6 +124,13 @@ def _author(login: str) -> Actor:
     if user is None or not user.is_active:
         raise CommandError("Name the author, an administrator of the team: --user NAME.")
     return actor_of_user(user)
+
+
+def _document(name: str) -> Any:
+    try:
+        return strict_json.loads(_read(name))
+    except (OSError, ValueError, RecursionError) as error:
+        raise CommandError(f"The file is not valid JSON: {str(error)[:200]}") from error
 
 
 def _read(name: str) -> str:

@@ -59,6 +59,13 @@ class Team(models.Model):
         related_name="+",
         help_text="the policy in force; null: people decide everything",
     )
+    installation_version = models.ForeignKey(
+        "PolicyVersion",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="the installation's policy in force, the same for all teams",
+    )
     self_approval = models.BooleanField(
         null=True,
         default=None,

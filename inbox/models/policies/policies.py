@@ -1,7 +1,10 @@
 """Policies of teams: drafts, published versions, and the rulings that they gave."""
 
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from inbox.models.fields import choices, id_field
 from inbox.models.people.teams import Team
@@ -29,10 +32,20 @@ class PolicyDraft(models.Model):
 
 
 class PolicyVersion(models.Model):
-    """A published policy of a team; append-only. `Team.policy_version` is the one in force."""
+    """
+    A published policy of a team, or of the installation; append-only.
+
+    `Team.policy_version` and `Team.installation_version` are the ones in force.
+    """
 
     id = id_field()
-    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="policy_versions")
+    team = models.ForeignKey(
+        Team,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="policy_versions",
+        help_text="null: the installation",
+    )
     number = models.PositiveIntegerField(help_text="from 1, in the order of publishing")
     body = models.TextField(help_text="canonical JSON text of the policy")
     digest = models.CharField(max_length=64, help_text="SHA-256 of `body`")
@@ -46,7 +59,14 @@ class PolicyVersion(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["team", "number"], name="one_policy_version_per_number")
+            models.UniqueConstraint(
+                fields=["team", "number"], name="one_policy_version_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["number"],
+                condition=Q(team=None),
+                name="one_installation_policy_per_number",
+            ),
         ]
 
 
@@ -56,12 +76,35 @@ class Ruling(models.Model):
     id = id_field()
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="rulings")
     number = models.PositiveSmallIntegerField(help_text="from 1")
-    version = models.ForeignKey(PolicyVersion, on_delete=models.PROTECT, related_name="rulings")
+    version = models.ForeignKey(
+        PolicyVersion,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="rulings",
+        help_text="of the team; null: the team had no policy",
+    )
+    installation_version = models.ForeignKey(
+        PolicyVersion,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="of the installation; null: it had no policy",
+    )
     effect = models.CharField(max_length=10, choices=choices(Effect))
     body = models.TextField(help_text="canonical JSON text (inbox.rules.policies.evaluation)")
     created_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["interrupt", "number"], name="one_ruling_per_number")
+            models.UniqueConstraint(fields=["interrupt", "number"], name="one_ruling_per_number"),
+            models.CheckConstraint(
+                condition=Q(version__isnull=False) | Q(installation_version__isnull=False),
+                name="ruling_has_a_version",
+            ),
         ]
+
+    @property
+    def version_ids(self) -> list[UUID]:
+        """The versions that ruled: of the installation, and of the team."""
+        ids = (self.installation_version_id, self.version_id)
+        return [version_id for version_id in ids if version_id is not None]

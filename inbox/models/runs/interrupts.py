@@ -160,10 +160,11 @@ class Interrupt(models.Model):
 
     @cached_property
     def ruling(self) -> Optional["Ruling"]:
-        """The ruling of the team's policy, None if there was no policy."""
+        """The ruling of the policies, None if there was no policy."""
         if self.view_version < VIEW_VERSION_WITH_RULING:
             return None
-        return self.rulings.select_related("version").order_by("-number").first()
+        rows = self.rulings.select_related("version", "installation_version")
+        return rows.order_by("-number").first()
 
     def digest_at_creation(self) -> str:
         """Return the view digest of the columns; another one than stored if they were changed."""

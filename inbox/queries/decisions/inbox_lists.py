@@ -68,7 +68,7 @@ _FULL_COLUMNS = (
 )
 _DECISION_COLUMNS = (
     *("interrupt", "status", "payload", "unseen"),
-    *("actor_label", "user", "created_at", "withdrawn_at"),
+    *("actor_kind", "actor_label", "user", "grant", "created_at", "withdrawn_at"),
 )
 
 

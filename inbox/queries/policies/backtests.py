@@ -9,7 +9,7 @@ from uuid import UUID
 from inbox.models import PolicyDraft, PolicyVersion, Team
 from inbox.queries.people.access import require
 from inbox.queries.policies.past_requests import past_requests
-from inbox.queries.policies.policies import parse_stored_policy
+from inbox.queries.policies.policies import installation_policies, parse_stored_policy
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.backtest import Backtest, backtest
@@ -71,7 +71,8 @@ def run_backtest(actor: Actor, team: Team, policy: VersionedPolicy, *, requests:
     """
     require_drafting(actor, team.pk)
     with backtest_slot():
-        return backtest([policy], (request for request, _ in past_requests(team, requests)))
+        policies = [*installation_policies(team), policy]
+        return backtest(policies, (request for request, _ in past_requests(team, requests)))
 
 
 @contextmanager

@@ -33,7 +33,7 @@ _COLUMNS = (
 class StoredRuling:
     """The last ruling on a past request; `body` is that of `Ruling.body`."""
 
-    version_id: UUID
+    version_id: UUID | None
     body: dict[str, Any]
 
     def ruling(self) -> PolicyRuling:

@@ -50,19 +50,32 @@ _RULINGS_CACHED = 64
 def published_version(version_id: UUID) -> tuple[PolicyVersion, VersionedPolicy]:
     """Return a version, and its policy, which is None if the row cannot be read as one."""
     row = PolicyVersion.objects.get(pk=version_id)
-    return row, VersionedPolicy(row.number, parse_stored_policy(row.body))
+    is_installation = row.team_id is None
+    policy = parse_stored_policy(row.body, installation=is_installation)
+    return row, VersionedPolicy(row.number, policy, installation=is_installation)
 
 
 def policies_in_force(team: Team) -> list[tuple[PolicyVersion, VersionedPolicy]]:
     """Return the versions that rule on the team's new interrupts; none without a policy."""
-    ids = [team.policy_version_id]
+    ids = [team.installation_version_id, team.policy_version_id]
     return [published_version(version_id) for version_id in ids if version_id is not None]
 
 
-def parse_stored_policy(body: str) -> Policy | None:
+def installation_policies(team: Team) -> list[VersionedPolicy]:
+    """Return the installation's policy in force; none without one."""
+    return [policy for row, policy in policies_in_force(team) if row.team_id is None]
+
+
+def installation_policy() -> Policy | None:
+    """Return the latest published policy of the installation; None without a readable one."""
+    row = PolicyVersion.objects.filter(team=None).order_by("-number").first()
+    return parse_stored_policy(row.body) if row else None
+
+
+def parse_stored_policy(body: str, *, installation: bool = False) -> Policy | None:
     """Return the policy of a draft or version, None if it cannot be read."""
     try:
-        return parse_policy(strict_json.loads(body))
+        return parse_policy(strict_json.loads(body), installation=installation)
     except (PolicyError, ValueError, RecursionError):
         return None
 
@@ -130,7 +143,9 @@ def load_rulings(rows: Sequence[Interrupt]) -> None:
     ]
     if len(ruled) < 2:
         return
-    rulings = RulingRow.objects.filter(interrupt__in=ruled).select_related("version")
+    rulings = RulingRow.objects.filter(interrupt__in=ruled).select_related(
+        "version", "installation_version"
+    )
     last = {ruling.interrupt_id: ruling for ruling in rulings.order_by("number")}
     for row in ruled:
         row.ruling = last.get(row.pk)
@@ -154,12 +169,12 @@ def next_steps(row: Interrupt, now: datetime) -> list[Step]:
 
 
 def ruling_on(row: Interrupt, args: Any) -> Ruling:
-    """Return the ruling of the same version on the interrupt's call with other arguments."""
+    """Return the ruling of the same versions on the interrupt's call with other arguments."""
     if row.ruling is None:
         raise ValueError("No policy has ruled on this interrupt.")
-    _, policy = published_version(row.ruling.version_id)
+    policies = [published_version(version_id)[1] for version_id in row.ruling.version_ids]
     facts = facts_from_json({**json.loads(row.ruling.body)["facts"], "args": args})
-    return evaluate([policy], facts, row.created_at)
+    return evaluate(policies, facts, row.created_at)
 
 
 def is_grantable(row: Interrupt) -> bool:
@@ -270,7 +285,7 @@ def policy_state(actor: Actor, team_id: UUID) -> PolicyState:
         NotFound, Forbidden.
     """
     require(actor, team_id, Permission.READ)
-    team = Team.objects.select_related("policy_version").get(pk=team_id)
+    team = Team.objects.select_related("policy_version", "installation_version").get(pk=team_id)
     return PolicyState(team, team.policy_version, PolicyDraft.objects.filter(team=team).first())
 
 

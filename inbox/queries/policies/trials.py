@@ -9,6 +9,7 @@ from inbox.models import Agent, Interrupt, Team
 from inbox.platform import clock
 from inbox.queries.policies.backtests import require_drafting
 from inbox.queries.policies.past_requests import past_requests
+from inbox.queries.policies.policies import installation_policies
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.evaluation import Match, Ruling, VersionedPolicy, evaluate, rule_matches
@@ -67,8 +68,9 @@ def try_policy(
         if at.tzinfo is None:
             raise errors.InvalidValue(TranslatableMessage("The time needs a time zone."))
         facts = _facts(team, call, at)
-    ruling = evaluate([policy], facts, at)
-    return Trial(ruling, rule_matches([policy], facts, ruling))
+    policies = [*installation_policies(team), policy]
+    ruling = evaluate(policies, facts, at)
+    return Trial(ruling, rule_matches(policies, facts, ruling))
 
 
 def recent_requests(actor: Actor, team: Team) -> list[tuple[UUID, str, datetime]]:

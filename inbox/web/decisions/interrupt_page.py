@@ -195,7 +195,9 @@ class InterruptPage:
 
     @property
     def policy_version(self) -> int:
-        return self.interrupt.ruling.version.number if self.interrupt.ruling else 0
+        """The version of the team's policy, 0 without one."""
+        ruling = self.interrupt.ruling
+        return ruling.version.number if ruling and ruling.version else 0
 
     @cached_property
     def changes(self) -> list[ChangeView]:

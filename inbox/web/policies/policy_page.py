@@ -218,6 +218,8 @@ def _show(
     context = {
         "version": state.version,
         "rules": _rules(state.version.body) if state.version else [],
+        "installation": (installation := state.team.installation_version),
+        "installation_rules": _rules(installation.body) if installation else [],
         "draft": state.draft,
         "draft_rules": _rules(state.draft.body) if state.draft else [],
         "document": document or (_pretty(base.body) if base else '{\n  "rules": []\n}'),

@@ -63,6 +63,7 @@ NEW_COLUMNS = {
     "inbox_run": {"retrier_user_id": None, "retrier_key_id": None},
     "inbox_team": {
         "policy_version_id": None,
+        "installation_version_id": None,
         "self_approval": True,
         "two_administrators": False,
         "override_group": "",

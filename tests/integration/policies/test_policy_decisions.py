@@ -271,7 +271,7 @@ def test_an_unreadable_version_asks_for_everything(world, run_paying, monkeypatc
 
     publish(world, SMALL)
     policies.published_version.cache_clear()
-    monkeypatch.setattr(policies, "parse_stored_policy", lambda body: None)
+    monkeypatch.setattr(policies, "parse_stored_policy", lambda body, **_: None)
     try:
         run = run_paying({"amount": 1})
     finally:

@@ -14,7 +14,9 @@ from inbox.rules.policies.language.document import parse_policy
 
 def replay_all() -> dict[str, Any]:
     """Return the number of stored rulings, and a sentence for each that is another one now."""
-    rows = Ruling.objects.select_related("version", "interrupt__tool_call").order_by("pk")
+    rows = Ruling.objects.select_related(
+        "version", "installation_version", "interrupt__tool_call"
+    ).order_by("pk")
     return {
         "number": rows.count(),
         "differences": [sentence for row in rows.iterator(500) for sentence in differences(row)],
@@ -23,14 +25,23 @@ def replay_all() -> dict[str, Any]:
 
 def differences(row: Ruling) -> Iterator[str]:
     """Yield a sentence for each difference of a stored ruling from its evaluation now."""
-    version, interrupt = row.version, row.interrupt
-    if version.digest != digest(version.body):
-        yield f"version {version.number} has another digest than its policy"
+    interrupt = row.interrupt
+    versions = [version for version in (row.installation_version, row.version) if version]
+    for version in versions:
+        if version.digest != digest(version.body):
+            yield f"version {version.number} has another digest than its policy"
     stored = json.loads(row.body)
     args = json.loads(interrupt.args) if interrupt.args else None
     facts = facts_from_json({**stored["facts"], "args": args})
-    policy = VersionedPolicy(version.number, parse_policy(strict_json.loads(version.body)))
-    outcome = evaluate([policy], facts, row.created_at)
+    policies = [
+        VersionedPolicy(
+            version.number,
+            parse_policy(strict_json.loads(version.body)),
+            installation=version.team_id is None,
+        )
+        for version in versions
+    ]
+    outcome = evaluate(policies, facts, row.created_at)
     ruling = (apply_grant(outcome, stored["grant"]) if stored["grant"] else outcome).to_json()
     expected = {name: value for name, value in stored.items() if name != "facts"}
     if canonical_json(ruling) != canonical_json(expected):

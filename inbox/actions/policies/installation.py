@@ -1,0 +1,88 @@
+"""Publishing the policy of the installation, which rules on the requests of all teams."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.policies.versions import MAX_COMMENT_CHARACTERS
+from inbox.models import PolicyVersion, Team
+from inbox.models.locks import lock_all_teams, lock_first_team
+from inbox.platform.clock import database_now
+from inbox.queries.people.access import is_installation_admin
+from inbox.rules import errors
+from inbox.rules.decisions.consent import digest
+from inbox.rules.people.access import Actor
+from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.language.policy import canonical_body
+from inbox.rules.policies.supported import check_supported
+from inbox.rules.text.messages import TranslatableMessage
+
+
+@transaction.atomic(durable=True)
+def publish_installation_policy(*, body: Any, actor: Actor, comment: str = "") -> PolicyVersion:
+    """
+    Put a policy in force for all teams. Open interrupts keep the rulings that they have.
+
+    Its rules ask or deny; what runs without asking is for the teams to say. Locks all teams.
+
+    Raises:
+        Forbidden: the actor does not administer the installation.
+        PolicyError: the document is not a policy, or a rule allows.
+        InvalidValue: the comment is too long, or the policy is the one in force.
+    """
+    if not is_installation_admin(actor):
+        raise errors.Forbidden(
+            TranslatableMessage("Only who administers the installation can publish its policy.")
+        )
+    if len(comment) > MAX_COMMENT_CHARACTERS:
+        raise errors.InvalidValue(
+            TranslatableMessage(
+                "A comment has at most {most} characters.", most=MAX_COMMENT_CHARACTERS
+            )
+        )
+    policy = parse_policy(body, installation=True)
+    check_supported(policy)
+    text = canonical_body(policy)
+    lock_all_teams()
+    rows = PolicyVersion.objects.filter(team=None)
+    last = rows.order_by("-number").first()
+    if last is not None and last.body == text:
+        raise errors.InvalidValue(TranslatableMessage("This is the policy in force."))
+    now = database_now()
+    version = PolicyVersion.objects.create(
+        team=None,
+        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
+        body=text,
+        digest=digest(text),
+        comment=comment,
+        author_label=actor.label[:160],
+        published_by_id=actor.user_id,
+        publisher_label=actor.label[:160],
+        published_at=now,
+    )
+    Team.objects.update(installation_version=version)
+    audit_trail.record(
+        "policy.published",
+        actor,
+        now,
+        version=version.number,
+        digest=version.digest,
+        author=version.author_label,
+        comment=comment,
+        policy=audit_trail.inline_text(version.body),
+    )
+    return version
+
+
+def version_for_new_team() -> UUID | None:
+    """
+    Return the installation's policy, in the transaction that creates a team.
+
+    The lock makes the new team visible to whoever publishes the next version.
+    """
+    lock_first_team()
+    rows = PolicyVersion.objects.filter(team=None).order_by("-number")
+    return rows.values_list("pk", flat=True).first()
