@@ -173,9 +173,10 @@ def test_a_decision_made_by_hand_resumes_nothing_and_is_found(as_the_application
     (interrupt,) = open_interrupts(run)
     execute(
         "INSERT INTO inbox_decision (id, interrupt_id, status, payload, view_digest, entrance, "
-        "client_run_id, unseen, actor_kind, actor_label, created_at, args_digest, signature) "
+        "client_run_id, override_reason, unseen, actor_kind, actor_label, created_at, args_digest, "
+        "signature) "
         f"VALUES (gen_random_uuid(), '{interrupt.pk}', 'resolved', '{{\"approved\":true}}', "
-        f"'{interrupt.view_digest}', 'page', '', false, 'human', 'Bob', now(), '', '')"
+        f"'{interrupt.view_digest}', 'page', '', '', false, 'human', 'Bob', now(), '', '')"
     )
     execute("UPDATE inbox_interrupt SET status = 'resolved', closed_at = now()")
     execute(f"UPDATE inbox_run SET resume_at = now() WHERE id = '{run.pk}'")
