@@ -9,6 +9,7 @@ from inbox.models import Announcement, Interrupt, Notification
 from inbox.models.statements import insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import is_waiting, may_decide, subscribers_of
+from inbox.queries.policies.quorum import current_quorum
 from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind, due_at
 
 #: Announcements that one transaction expands or deletes.
@@ -37,6 +38,11 @@ def expand_announcements() -> int:
     announcements = list(rows.select_related("interrupt__team", "interrupt__run")[:BATCH_SIZE])
     teams = {row.interrupt.team_id for row in announcements if row.interrupt}
     subscribers = subscribers_of(teams) if teams else {}
+    quorums = {
+        interrupt: current_quorum(interrupt, now)
+        for row in announcements
+        if (interrupt := row.interrupt) and subscribers.get(interrupt.team_id)
+    }
     notifications = [
         Notification(
             announcement=announcement,
@@ -49,7 +55,7 @@ def expand_announcements() -> int:
         if (interrupt := announcement.interrupt) and is_waiting(interrupt, now)
         for subscriber in subscribers.get(interrupt.team_id, ())
         if announcement.kind in (subscription := subscriber.subscription).events
-        and may_decide(interrupt, subscriber, now)
+        and may_decide(quorums[interrupt], subscriber)
     ]
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
     pks = [row.pk for row in announcements]

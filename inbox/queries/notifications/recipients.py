@@ -9,7 +9,7 @@ from allauth.account.models import EmailAddress
 from django.db.models import Prefetch
 
 from inbox.models import Claim, GroupMember, Interrupt, InterruptView, Membership, Subscription
-from inbox.queries.policies.quorum import current_quorum
+from inbox.queries.policies.quorum import Quorum, current_quorum
 from inbox.rules.notifications.events import (
     AnnouncementKind,
     DeliveryMode,
@@ -66,9 +66,9 @@ def subscribers_of(
     return subscribers
 
 
-def may_decide(interrupt: Interrupt, subscriber: Subscriber, now: datetime) -> bool:
-    """Return whether the policy and the team let the person approve the request now."""
-    quorum = current_quorum(interrupt, now)
+def may_decide(quorum: Quorum, subscriber: Subscriber) -> bool:
+    """Return whether the policy and the team let the person approve the request of a quorum."""
+    interrupt = quorum.interrupt
     if not fits_a_slot(subscriber.person, quorum.slots):
         return False
     is_own = subscriber.user_id in interrupt.run.requester_person_ids
@@ -87,7 +87,7 @@ def reason_to_drop(
     """Return why a notification that is due is not needed any more; None if it is."""
     if not is_waiting(interrupt, now):
         return Reason.CLOSED
-    if subscriber is None or not may_decide(interrupt, subscriber, now):
+    if subscriber is None or not may_decide(current_quorum(interrupt, now), subscriber):
         return Reason.NO_ACCESS
     subscription = subscriber.subscription
     if kind not in subscription.events:
