@@ -15,6 +15,7 @@ from inbox.rules.decisions.gate import Entrance, check_view
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import is_fragment, post_page
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submission
@@ -64,8 +65,10 @@ def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
 
 def _grant(form: DecisionForm, submission: Submission) -> GrantRequest | None:
     args = form.proposed_values
-    if submission.action != "approve" or not may_have_grant_form(args):
+    if not submission.allows_more:
         return None
+    if not may_have_grant_form(args):
+        raise GrantInvalid(TranslatableMessage("The arguments are too large for a grant."))
     return GrantForm(form.detail.interrupt.tool, args, form.secrets, submission.data).read()
 
 

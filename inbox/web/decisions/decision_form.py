@@ -49,6 +49,11 @@ class Submission:
         return "approve" if action in (APPROVE_AND_ALLOW, OVERRIDE) else action
 
     @property
+    def allows_more(self) -> bool:
+        """True if the reviewer approves and allows further calls."""
+        return self.data.get("action") == APPROVE_AND_ALLOW
+
+    @property
     def overrides(self) -> bool:
         """True if the reviewer approves despite the policy."""
         return self.data.get("action") == OVERRIDE

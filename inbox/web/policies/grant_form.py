@@ -1,8 +1,9 @@
 """The part of the decision form that allows further calls of the tool."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 from django.http import QueryDict
@@ -25,6 +26,7 @@ from inbox.web.decisions.submitted_answer import InvalidAnswer
 _DEFAULT_MINUTES: Final = 120
 _MINUTES: Final = (30, _DEFAULT_MINUTES, 480, 1440)
 _MAX_VALUE_CHARACTERS: Final = 80
+_NUMBER: Final = re.compile(r"-?[0-9]{1,24}(\.[0-9]{1,24})?")
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,11 @@ class GrantForm:
             problems.append(_not_a_number("f-grant-uses", gettext("Calls at most")))
         if problems:
             raise InvalidAnswer(problems)
-        minutes = self._text("grant-minutes")
+        minutes = _number(self._text("grant-minutes", str(_DEFAULT_MINUTES)))
         return GrantRequest(
             choices=choices,
             is_for_agent=self.is_for_agent,
-            minutes=int(minutes) if minutes in map(str, _MINUTES) else _DEFAULT_MINUTES,
+            minutes=minutes if isinstance(minutes, int) else 0,  # which is refused
             most_uses=uses if isinstance(uses, int) else 0,
             budget=budget,
         )
@@ -154,10 +156,7 @@ class GrantForm:
             return None
         arguments = dict(zip((limit.id for limit in self.limits), self.args, strict=True))
         name = arguments.get(self.budget_argument)
-        try:
-            amount = Decimal(self.budget)
-        except InvalidOperation:
-            amount = None
+        amount = Decimal(self.budget) if _NUMBER.fullmatch(self.budget) else None
         if amount is None or name is None:
             problems.append(_not_a_number("f-grant-budget", gettext("Sum at most")))
             return None
@@ -186,10 +185,9 @@ def _not_a_number(field_id: str, label: str) -> Problem:
 
 
 def _number(text: str) -> int | float | None:
-    try:
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < 17 else float(text)
-    except ValueError:
+    if not _NUMBER.fullmatch(text):
         return None
+    return int(text) if text.isdecimal() and len(text) < 17 else float(text)
 
 
 def _is_number(value: object) -> bool:

@@ -65,6 +65,23 @@ def an_approval_with_errors(site, page):
 
 
 @screen
+def an_approval_that_allows_further_calls(site, page):
+    _ask(site, page, staged_interrupts.REFUND)
+    page.click("#grant > summary")
+    page.fill("#f-grant-uses", "0")
+    page.click("button[value=approve_and_allow]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def an_approval_by_two_people(site, page):
+    rows = site.call("/api/interrupts?tool=issue_refund")["results"]
+    (interrupt,) = (row for row in rows if "142.50" in row["title"])
+    site.open(page, interrupt)
+    expect(page.locator("#quorum-title")).to_have_text("0 of 2 approved")
+
+
+@screen
 def an_approval_with_more_to_answer(site, page):
     _ask(site, page, staged_interrupts.BESIDE)
 

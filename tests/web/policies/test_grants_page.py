@@ -1,13 +1,14 @@
 """Allowing further calls on the page of a request, and the page of a team's grants."""
 
 import json
+import re
 
 import pytest
 
 from inbox.models import Grant
 from tests.support.policies.published import publish, rule
 from tests.support.policies.refunds import proposals
-from tests.support.steps import open_interrupts, reread, resumed_run, start
+from tests.support.steps import approve, open_interrupts, reread, resumed_run, start
 from tests.support.web.pages import words
 
 PATH = "/teams/tests/grants/"
@@ -66,6 +67,8 @@ def test_a_plain_approval_makes_no_grant(ask, reads_bob):
         ({"grant-0-bound": "up_to", "grant-0-most": "30"}, "amount: The largest value is smaller"),
         ({"grant-uses": "101"}, "Calls at most: A grant has 1 to 100 uses."),
         ({"grant-uses": ""}, "Calls at most: Enter a number."),
+        ({"grant-uses": "1_0"}, "Calls at most: Enter a number."),
+        ({"grant-minutes": "99999"}, "Further calls: A grant lasts from 1 minute"),
         ({"grant-budget": "x", "grant-budget-argument": "grant-0"}, "Sum at most: Enter"),
         (
             {"grant-budget": "-1", "grant-budget-argument": "grant-0"},
@@ -136,6 +139,28 @@ def test_the_requester_is_offered_no_grant(ask, world, reads_bob):
     assert "Allow further calls" not in words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
 
 
+def test_a_call_with_too_many_arguments_makes_no_grant(ask, reads_bob):
+    interrupt = ask({f"a{number}": number for number in range(101)})
+
+    page = reads_bob.open(interrupt)
+    answer = allow(reads_bob, interrupt)
+
+    assert "Allow further calls" not in page
+    assert answer.status_code == 422
+    assert reread(interrupt).status == "open"
+
+
+def test_a_grant_that_somebody_else_forestalled_is_not_made(ask, reads_bob, dora):
+    interrupt = ask({"amount": 40})
+    form = reads_bob.form(interrupt).post().copy()
+    approve(interrupt, dora)
+
+    answer = reads_bob.post(interrupt, form, "approve_and_allow")
+
+    assert answer.status_code == 409
+    assert not Grant.objects.exists()
+
+
 def test_hostile_names_of_arguments_are_shown_as_text(ask, reads_bob):
     interrupt = ask({'"><script>alert(1)</script>': 1, "\u202ereversed": 2, "x" * 5000: "y" * 9000})
 
@@ -159,3 +184,11 @@ def test_the_page_of_grants_needs_no_query_for_each_of_them(
 
     with django_assert_max_num_queries(number):
         reads_bob.get(PATH)
+
+
+def test_each_list_of_the_form_marks_its_choice(ask, reads_bob):
+    page = reads_bob.open(ask({"amount": 40, "to": "Ann"}))
+
+    lists = re.findall(r'<select[^>]* name="grant-[^>]*>.*?</select>', page, re.DOTALL)
+    assert len(lists) == 5
+    assert [text.count(" selected") for text in lists] == [1] * 5
