@@ -130,7 +130,11 @@ def test_a_decision_has_the_version_and_rules_of_its_policy(world, endpoint, bob
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     call_off(interrupt, bob)
 
-    assert last()["data"]["decision"]["policy"] == {"version": 1, "rules": ["mails"]}
+    assert last()["data"]["decision"]["policy"] == {
+        "version": 1,
+        "installation_version": None,
+        "rules": ["mails"],
+    }
 
 
 def test_a_decision_without_a_policy_has_none(world, endpoint, bob):
