@@ -20,7 +20,10 @@ from tests.support.security.routes import (
 )
 from tests.support.web.pages import words
 
-CHANGING = [route for route in SITE if route.method == "POST"]
+#: The token in the address is the permission, not the session: mail programs post without cookies
+#: (RFC 8058).
+BY_TOKEN = "POST unsubscribe/<str:token>/"
+CHANGING = [route for route in SITE if route.method == "POST" and str(route) != BY_TOKEN]
 FORM = "application/x-www-form-urlencoded"
 CROSS_SITE = {
     "text/plain": json.dumps({"agent": "rehearsal", "message": "rehearse:echo"}),
@@ -126,6 +129,16 @@ def test_nothing_is_changed_under_a_session_without_its_csrf_token(callers, thin
 
             assert answer.status_code == 403
             assert rows() == before
+
+
+def test_an_address_without_csrf_token_takes_no_session_for_a_permission(callers, things):
+    (route,) = (route for route in SITE if str(route) == BY_TOKEN)
+    before = rows()
+
+    answer = client_of(callers["admin"]).post(route.path(things), route.body(things))
+
+    assert answer.status_code == 404
+    assert rows() == before
 
 
 @pytest.mark.parametrize("content_type", CROSS_SITE)
