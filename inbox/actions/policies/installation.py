@@ -4,16 +4,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
 
-from inbox.actions.audit import audit_trail
-from inbox.actions.policies.versions import MAX_COMMENT_CHARACTERS
+from inbox.actions.policies.versions import check_comment, store_version
 from inbox.models import PolicyVersion, Team
 from inbox.models.locks import lock_all_teams, lock_first_team
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin
 from inbox.rules import errors
-from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.language.document import parse_policy
 from inbox.rules.policies.language.policy import canonical_body
@@ -37,43 +34,23 @@ def publish_installation_policy(*, body: Any, actor: Actor, comment: str = "") -
         raise errors.Forbidden(
             TranslatableMessage("Only who administers the installation can publish its policy.")
         )
-    if len(comment) > MAX_COMMENT_CHARACTERS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "A comment has at most {most} characters.", most=MAX_COMMENT_CHARACTERS
-            )
-        )
+    check_comment(comment)
     policy = parse_policy(body, installation=True)
     check_supported(policy)
     text = canonical_body(policy)
     lock_all_teams()
-    rows = PolicyVersion.objects.filter(team=None)
-    last = rows.order_by("-number").first()
+    last = PolicyVersion.objects.filter(team=None).order_by("-number").first()
     if last is not None and last.body == text:
         raise errors.InvalidValue(TranslatableMessage("This is the policy in force."))
-    now = database_now()
-    version = PolicyVersion.objects.create(
-        team=None,
-        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
-        body=text,
-        digest=digest(text),
-        comment=comment,
+    version = store_version(
+        None,
+        text,
+        actor=actor,
         author_label=actor.label[:160],
-        published_by_id=actor.user_id,
-        publisher_label=actor.label[:160],
-        published_at=now,
+        comment=comment,
+        now=database_now(),
     )
     Team.objects.update(installation_version=version)
-    audit_trail.record(
-        "policy.published",
-        actor,
-        now,
-        version=version.number,
-        digest=version.digest,
-        author=version.author_label,
-        comment=comment,
-        policy=audit_trail.inline_text(version.body),
-    )
     return version
 
 

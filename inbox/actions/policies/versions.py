@@ -1,6 +1,7 @@
 """Drafting and publishing the policy of a team."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -92,12 +93,7 @@ def publish_draft(
         PolicyChanged: the draft is not the one with `seen_digest`, unless that is "".
     """
     team = lock_permitted_team(team_id, actor, Permission.ADMIN)
-    if len(comment) > MAX_COMMENT_CHARACTERS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "A comment has at most {most} characters.", most=MAX_COMMENT_CHARACTERS
-            )
-        )
+    check_comment(comment)
     draft = PolicyDraft.objects.filter(team=team_id).first()
     if draft is None:
         raise errors.NotFound()
@@ -121,6 +117,16 @@ def publish_draft(
     return version
 
 
+def check_comment(comment: str) -> None:
+    """Raise InvalidValue if a comment on a version is too long."""
+    if len(comment) > MAX_COMMENT_CHARACTERS:
+        raise errors.InvalidValue(
+            TranslatableMessage(
+                "A comment has at most {most} characters.", most=MAX_COMMENT_CHARACTERS
+            )
+        )
+
+
 def _readable(draft: PolicyDraft) -> Policy:
     """Parse the draft again: the rules for documents may have changed since it was stored."""
     try:
@@ -138,30 +144,46 @@ def _publish(team: Team, draft: PolicyDraft, actor: Actor, comment: str) -> Poli
             TranslatableMessage("The draft is the same as the policy in force.")
         )
     now = database_now()
+    version = store_version(
+        team, draft.body, actor=actor, author_label=draft.author_label, comment=comment, now=now
+    )
+    team.policy_version = version
+    team.save(update_fields=["policy_version"])
+    outbox.policy_published(team=team, version=version, now=now)
+    return version
+
+
+def store_version(
+    team: Team | None,
+    body: str,
+    *,
+    actor: Actor,
+    author_label: str,
+    comment: str,
+    now: datetime,
+) -> PolicyVersion:
+    """Store the next version of a team or, for None, of the installation; the caller locks them."""
     last = PolicyVersion.objects.filter(team=team).aggregate(last=Max("number"))["last"]
     version = PolicyVersion.objects.create(
         team=team,
         number=(last or 0) + 1,
-        body=draft.body,
-        digest=draft.digest,
+        body=body,
+        digest=digest(body),
         comment=comment,
-        author_label=draft.author_label,
+        author_label=author_label,
         published_by_id=actor.user_id,
         publisher_label=actor.label[:160],
         published_at=now,
     )
-    team.policy_version = version
-    team.save(update_fields=["policy_version"])
     audit_trail.record(
         "policy.published",
         actor,
         now,
-        team_id=team.pk,
+        **({"team_id": team.pk} if team else {}),
         version=version.number,
         digest=version.digest,
-        author=draft.author_label,
+        author=author_label,
         comment=comment,
-        policy=audit_trail.inline_text(version.body),
+        policy=audit_trail.inline_text(body),
     )
-    outbox.policy_published(team=team, version=version, now=now)
     return version

@@ -3,7 +3,6 @@
 import json
 import sys
 from argparse import ArgumentParser
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +51,14 @@ class Command(BaseCommand):
         parser.add_argument("--requests", type=int, default=1_000, help="of backtest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["installation"]:
-            return self._handle_installation(options)
         team = team_by_slug(options["team"])
-        if team is None:
+        if team is None and not options["installation"]:
             raise CommandError(f"There is no team {options['team']!r}.")
         try:
-            getattr(self, f"_{options['action']}")(team, options)
+            if options["installation"]:
+                self._handle_installation(options)
+            else:
+                getattr(self, f"_{options['action']}")(team, options)
         except RequestRejected as error:
             raise CommandError(_text_of(error)) from error
 
@@ -71,13 +71,11 @@ class Command(BaseCommand):
             user = user_by_login(options["user"]) if options["user"] else None
             if user is None or not (user.is_active and user.is_superuser):
                 raise CommandError("Name a superuser: --user NAME.")
-            actor = replace(actor_of_user(user), runs_installation=True)
-            try:
-                version = publish_installation_policy(
-                    body=_document(options["file"]), actor=actor, comment=options["comment"]
-                )
-            except RequestRejected as error:
-                raise CommandError(_text_of(error)) from error
+            version = publish_installation_policy(
+                body=_document(options["file"]),
+                actor=actor_of_user(user),
+                comment=options["comment"],
+            )
             self.stdout.write(f"Published as version {version.number} of the installation.")
         else:
             raise CommandError("With --installation there are export and publish only.")
