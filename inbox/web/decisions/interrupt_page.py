@@ -278,7 +278,7 @@ class InterruptPage:
         if not is_offered:
             return None
         data = self.submission.data if self.submission else None
-        return GrantForm(row.tool, args, self.form.secrets, data)
+        return GrantForm(args, self.form.secrets, data)
 
     @cached_property
     def may_override(self) -> bool:

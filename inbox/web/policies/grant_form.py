@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Final
 
 from django.http import QueryDict
@@ -13,7 +14,6 @@ from inbox.forms.form_nodes import Problem
 from inbox.rules.policies.grants import (
     DEFAULT_USES,
     MAX_ARGUMENTS,
-    MOST_USES,
     Bound,
     Budget,
     GrantRequest,
@@ -45,7 +45,6 @@ class ArgumentLimit:
 class GrantForm:
     """The fields, filled with the posted values; arguments are known by their position."""
 
-    tool: str
     args: Mapping[str, Any]
     secrets: Secrets
     data: QueryDict | None = None
@@ -54,14 +53,14 @@ class GrantForm:
     def is_open(self) -> bool:
         return self.data is not None and self.data.get("action") == APPROVE_AND_ALLOW
 
-    @property
+    @cached_property
     def limits(self) -> list[ArgumentLimit]:
         masked = self.secrets.masked(dict(self.args))
         return [
             ArgumentLimit(
                 id=f"grant-{number}",
                 name=escape_invisible(name),
-                value=_shortened(json_text(masked[name])),
+                value=short_json(masked[name]),
                 is_number=masked[name] == value and _is_number(value),
                 bound=self._text(f"grant-{number}-bound") or Bound.SAME,
                 most=self._text(f"grant-{number}-most", json_text(masked[name])),
@@ -102,19 +101,13 @@ class GrantForm:
         }
         return [(minutes, texts[minutes], str(minutes) == chosen) for minutes in _MINUTES]
 
-    @property
-    def most_uses(self) -> int:
-        return MOST_USES
-
-    def read(self) -> GrantRequest | None:
+    def read(self) -> GrantRequest:
         """
-        Return the grant that was asked for; None if the button was another one.
+        Return the grant that was asked for.
 
         Raises:
             InvalidAnswer: a field cannot be read.
         """
-        if not self.is_open:
-            return None
         problems: list[Problem] = []
         choices: dict[str, Any] = {}
         for limit, name in zip(self.limits, self.args, strict=True):
@@ -194,6 +187,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
+def short_json(value: Any) -> str:
+    """Return a value as JSON on one line, cut."""
+    line = " ".join(json_text(value).split())
     return line if len(line) <= _MAX_VALUE_CHARACTERS else f"{line[:_MAX_VALUE_CHARACTERS]}…"

@@ -15,15 +15,15 @@ from inbox.queries.people.members import team_access
 from inbox.queries.policies.grants import grant_for, grants_of_team, masked_limits
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission
 from inbox.rules.policies.grants import Bound, GrantEnd, Limit
-from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.people.teams import team_frame
+from inbox.web.policies.grant_form import short_json
 
 if TYPE_CHECKING:
     from inbox.models import Grant
 
 _PAGE_SIZE: Final = 50
-_MAX_VALUE_CHARACTERS: Final = 80
 _ENDS: Final = {
     GrantEnd.EXPIRED: gettext_noop("expired"),
     GrantEnd.USED_UP: gettext_noop("used up"),
@@ -101,9 +101,7 @@ def _limit_texts(limits: Mapping[str, Limit]) -> list[tuple[str, str]]:
 def _limit_text(limit: Limit) -> str:
     if limit.bound is Bound.ANY:
         return gettext("any value")
-    value = " ".join(json_text(limit.value).split())
-    if len(value) > _MAX_VALUE_CHARACTERS:
-        value = f"{value[:_MAX_VALUE_CHARACTERS]}…"
+    value = short_json(limit.value)
     return gettext("up to {value}").format(value=value) if limit.bound is Bound.UP_TO else value
 
 
