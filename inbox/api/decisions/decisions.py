@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -109,6 +109,23 @@ class Result(Schema):
     error: Problem | None
 
 
+#: The errors of an approval by one person, whatever the policy requires.
+_REFUSALS: Final = (
+    errors.AlreadyDecided,
+    errors.Claimed,
+    errors.DeniedByPolicy,
+    errors.InboxOnly,
+    errors.InterruptExpired,
+    errors.InvalidPayload,
+    errors.EditsNotOffered,
+    errors.InvalidValue,
+    errors.MaskedNotSeen,
+    errors.SignInTooOld,
+    errors.ViewChanged,
+    errors.ViewDigestRequired,
+)
+
+
 class Decisions(ApiView):
     @operation(
         "POST",
@@ -119,22 +136,7 @@ class Decisions(ApiView):
             "The last decision that a run waits for resumes it. 202 if the team's policy requires "
             "approvals of more people."
         ),
-        refusals=(
-            errors.AlreadyDecided,
-            errors.Claimed,
-            errors.DeniedByPolicy,
-            errors.InboxOnly,
-            errors.InterruptExpired,
-            errors.InvalidPayload,
-            errors.EditsNotOffered,
-            errors.InvalidValue,
-            errors.MaskedNotSeen,
-            errors.RequirementNotMet,
-            errors.SelfApproval,
-            errors.SignInTooOld,
-            errors.ViewChanged,
-            errors.ViewDigestRequired,
-        ),
+        refusals=(*_REFUSALS, errors.RequirementNotMet, errors.SelfApproval),
     )
     def decide_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         body = DecisionInput.from_request(request)
@@ -163,20 +165,7 @@ class Decisions(ApiView):
             "For emergencies: members of the team's `override_group` who have signed in in the "
             "last 5 minutes approve alone. Not what the policy denies."
         ),
-        refusals=(
-            errors.AlreadyDecided,
-            errors.Claimed,
-            errors.DeniedByPolicy,
-            errors.InboxOnly,
-            errors.InterruptExpired,
-            errors.InvalidPayload,
-            errors.EditsNotOffered,
-            errors.InvalidValue,
-            errors.MaskedNotSeen,
-            errors.SignInTooOld,
-            errors.ViewChanged,
-            errors.ViewDigestRequired,
-        ),
+        refusals=_REFUSALS,
     )
     def override_policy(self, request: Request, interrupt_id: UUID) -> Response:
         body = OverrideInput.from_request(request)
