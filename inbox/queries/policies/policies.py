@@ -80,6 +80,11 @@ def parse_stored_policy(body: str, *, installation: bool = False) -> Policy | No
         return None
 
 
+def readable_policy(stored: PolicyDraft | PolicyVersion | None) -> Policy:
+    """Return a stored policy; an empty one if there is none or it cannot be read."""
+    return (stored and parse_stored_policy(stored.body)) or Policy()
+
+
 @dataclass(frozen=True)
 class RunFacts:
     """The facts that all interrupts of a run share."""

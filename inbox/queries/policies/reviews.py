@@ -10,6 +10,7 @@ from inbox.queries.policies.policies import (
     parse_stored_policy,
     policy_state,
     policy_version,
+    readable_policy,
 )
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
@@ -42,11 +43,8 @@ def compare_policies(
     new = state.draft if after is None else policy_version(actor, team_id, after)
     if new is None:
         raise NotFound()
-    return Comparison(_policy(old), _policy(new), old.number if old else None, after)
-
-
-def _policy(stored: PolicyDraft | PolicyVersion | None) -> Policy:
-    return (stored and parse_stored_policy(stored.body)) or Policy()
+    number = old.number if old else None
+    return Comparison(readable_policy(old), readable_policy(new), number, after)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from inbox.actions.policies.versions import save_draft
 from inbox.queries.people.access import require
-from inbox.queries.policies.policies import PolicyState, parse_stored_policy, policy_state
+from inbox.queries.policies.policies import PolicyState, policy_state, readable_policy
 from inbox.rules.errors import PolicyChanged
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.language.policy import Policy, Rule
@@ -15,8 +15,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def base_policy(state: PolicyState) -> Policy:
     """Return the draft, else the version in force; an empty policy if it cannot be read."""
-    base = state.draft or state.version
-    return (parse_stored_policy(base.body) if base else None) or Policy()
+    return readable_policy(state.draft or state.version)
 
 
 def base_digest(state: PolicyState) -> str:
@@ -38,10 +37,7 @@ def change_draft(
     """
 
     def check_seen() -> PolicyState:
-        state = policy_state(actor, team_id)
-        if base_digest(state) != seen_digest:
-            raise PolicyChanged(_changed_text(state))
-        return state
+        return _check_seen(actor, team_id, seen_digest, _changed_text)
 
     require(actor, team_id, Permission.ADMIN)
     body = change(base_policy(check_seen()))
@@ -58,12 +54,23 @@ def replace_draft(*, team_id: UUID, actor: Actor, seen_digest: str, body: object
         PolicyChanged: the policy is not the one with `seen_digest`.
     """
 
-    def check_seen() -> None:
-        state = policy_state(actor, team_id)
-        if base_digest(state) != seen_digest:
-            raise PolicyChanged(_not_replaced_text(state))
+    def check_seen() -> PolicyState:
+        return _check_seen(actor, team_id, seen_digest, _not_replaced_text)
 
     save_draft(team_id=team_id, body=body, actor=actor, check_seen=check_seen)
+
+
+def _check_seen(
+    actor: Actor,
+    team_id: UUID,
+    seen_digest: str,
+    text_of: Callable[[PolicyState], TranslatableMessage],
+) -> PolicyState:
+    """Return the state; raise PolicyChanged with a text unless it is the one with the digest."""
+    state = policy_state(actor, team_id)
+    if base_digest(state) != seen_digest:
+        raise PolicyChanged(text_of(state))
+    return state
 
 
 def _not_replaced_text(state: PolicyState) -> TranslatableMessage:

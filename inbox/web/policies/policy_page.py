@@ -24,6 +24,7 @@ from inbox.queries.policies.policies import (
     policy_state,
     policy_version,
     policy_versions,
+    readable_policy,
 )
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
@@ -145,10 +146,8 @@ def change_rule(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> 
             seen_digest=request.POST.get("seen", ""),
             change=lambda policy: change(policy, rule_id).to_json(),
         )
-    except errors.PolicyChanged as refusal:
-        return _show(request, actor, team, notice=translate(refusal.message), status=409)
-    except errors.InvalidInput as refusal:
-        return _show(request, actor, team, notice=translate(refusal.message), status=422)
+    except (errors.InvalidInput, errors.PolicyChanged) as refusal:
+        return _show_refusal(request, actor, team, refusal)
     return see_other("team_policy", team)
 
 
@@ -164,10 +163,8 @@ def restore(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
             actor=actor,
             seen_digest=request.POST.get("seen", ""),
         )
-    except errors.InvalidInput as refusal:
-        return _show(request, actor, team, notice=translate(refusal.message), status=422)
-    except errors.PolicyChanged as refusal:
-        return _show(request, actor, team, notice=translate(refusal.message), status=409)
+    except (errors.InvalidInput, errors.PolicyChanged) as refusal:
+        return _show_refusal(request, actor, team, refusal)
     return see_other("team_policy", team)
 
 
@@ -193,6 +190,14 @@ def publish(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 def discard(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     discard_draft(team_id=team_for(actor, team).pk, actor=actor)
     return see_other("team_policy", team)
+
+
+def _show_refusal(
+    request: HttpRequest, actor: Actor, team: str, refusal: errors.RequestRejected
+) -> HttpResponse:
+    """Render the page with an error: 409 if another administrator was faster, else 422."""
+    status = 409 if isinstance(refusal, errors.PolicyChanged) else 422
+    return _show(request, actor, team, notice=translate(refusal.message), status=status)
 
 
 def _show(
@@ -230,7 +235,9 @@ def _show(
         "needs_other_publisher": bool(
             state.draft and state.team.two_administrators and state.draft.author_id == actor.user_id
         ),
-        "changes": change_rows(_policy(state.version), _policy(state.draft)) if state.draft else [],
+        "changes": change_rows(readable_policy(state.version), readable_policy(state.draft))
+        if state.draft
+        else [],
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
         "seen": base_digest(state),
         "most_comment": MAX_COMMENT_CHARACTERS,
@@ -241,10 +248,6 @@ def _show(
         **more,
     }
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
-
-
-def _policy(stored: Any) -> Policy:
-    return (stored and parse_stored_policy(stored.body)) or Policy()
 
 
 def _rules(body: str) -> list[dict[str, Any]]:
