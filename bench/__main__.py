@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="W1", help="the workloads that begin so")
     parser.add_argument("--rounds", type=int, default=0, help="of each workload (default 5)")
     parser.add_argument("--quick", action="store_true", help="small workloads, one round")
+    parser.add_argument("--policy", action="store_true", help="the team has the demo's policy")
     parser.add_argument("--no-bare", action="store_true", help="skip the bare server")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     options = parser.parse_args()
@@ -36,7 +37,7 @@ def main() -> int:
         subjects = {}
         for name, (shape, checkout) in servers.items():
             print(f"start {name}", file=sys.stderr, flush=True)
-            subjects[name] = stack.enter_context(start(shape, checkout))
+            subjects[name] = stack.enter_context(start(shape, checkout, with_policy=options.policy))
         results = measure(
             subjects,
             QUICK if options.quick else FULL,

@@ -31,6 +31,12 @@ _UNBOUNDED = {
     "SIGNOFF_STREAMS_PER_CALLER": "10000",
 }
 _START_SECONDS = 300
+#: Of a checkout with policies, whatever its age: the demo's team has one.
+_WITHOUT_POLICY = """
+from inbox.models import Team
+if any(field.name == "policy_version" for field in Team._meta.fields):
+    Team.objects.update(policy_version=None)
+"""
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,14 @@ class Checkout:
 
 
 @contextmanager
-def start(shape: str, checkout: Path = REPOSITORY) -> Iterator[Subject]:
-    """Start a checkout in this shape, or the bare server, with an empty database on real disks."""
+def start(
+    shape: str, checkout: Path = REPOSITORY, *, with_policy: bool = False
+) -> Iterator[Subject]:
+    """
+    Start a checkout in this shape, or the bare server, with an empty database on real disks.
+
+    The team has no policy, or that of the demo, which no request of the workloads matches.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name,
         ExitStack() as stack,
@@ -129,6 +141,8 @@ def start(shape: str, checkout: Path = REPOSITORY) -> Iterator[Subject]:
             pids.append(stack.enter_context(_serve(product, options, log, is_ready)))
         scopes = ("--scope", "read", "--scope", "run", "--scope", "decide")
         key = product.run("manage.py", "create_api_key", "--name", "bench", *scopes)
+        if not with_policy:
+            product.run("manage.py", "shell", "--command", _WITHOUT_POLICY)
         yield Subject(Target(url, key, Meter(pids)), product)
 
 

@@ -24,7 +24,7 @@ from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Endorsement, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
 from inbox.models.moves import Move, move_row
-from inbox.models.statements import insert
+from inbox.models.statements import Select, insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
@@ -101,6 +101,13 @@ class DecisionDraft:
     override_reason: str = ""  #: of an approval despite the policy
 
 
+_INTERRUPT = Select(
+    lambda params: Interrupt.objects.select_related("tool_call", "run", "claim__user").filter(
+        pk=params.pk
+    )
+)
+
+
 def decide(
     *,
     interrupt_id: UUID,
@@ -144,9 +151,7 @@ def decide(
     ):
         thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-        interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
-            pk=interrupt_id
-        )
+        (interrupt,) = _INTERRUPT.all(pk=interrupt_id)
         entry = ResumeEntry(interrupt.interrupt_id, status, payload)
         if interrupt.status != InterruptStatus.OPEN:
             return _replayed_decision(interrupt, entry, actor)

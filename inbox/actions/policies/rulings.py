@@ -13,7 +13,7 @@ from inbox.actions.policies.due_steps import store_steps
 from inbox.actions.policies.grants import ActiveGrants
 from inbox.models import Interrupt, PolicyVersion, Ruling, Run, Thread
 from inbox.models.statements import insert
-from inbox.queries.policies.policies import facts_of, policies_in_force, run_facts
+from inbox.queries.policies.policies import facts_of, policies_in_force, run_with_facts
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
 from inbox.rules.people.access import ENGINE
@@ -31,16 +31,17 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
 
     `open_interrupts` stores the rulings with the interrupts. The caller holds the thread's lock.
     """
+    if not rows:
+        return
     in_force = policies_in_force(thread.team)
     grants = ActiveGrants(thread) if any(row.tool_call_id for row in rows) else None
-    if not rows or not (in_force or grants):
+    if not (in_force or grants):
         return
     policies = [policy for _, policy in in_force]
     versions = {row.team_id: row for row, _ in in_force}
     version = versions.get(thread.team_id)
-    if not run.external_id:  # a worker's object has the id only
-        run = Run.objects.select_related("requester_user").get(pk=run.pk)
-    shared = run_facts(thread, run)
+    # A worker's object has the id only.
+    run, shared = run_with_facts(thread, run.pk)
     for row in rows:
         row.run = run
         facts = facts_of(shared, row, now)

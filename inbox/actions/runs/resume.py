@@ -14,13 +14,19 @@ from inbox.actions.runs.claim import append_run_started, take_lease
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.models.locks import lock_thread
-from inbox.models.statements import insert
+from inbox.models.statements import Select, insert
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE, ActorKind
 from inbox.rules.runs.contract import ResumeEntry, plan_resume, wire_entries
 from inbox.rules.runs.states import InterruptStatus, RunStatus
+
+_OPEN_INTERRUPT = Select(
+    lambda params: Interrupt.objects.filter(
+        run=params.run, status=InterruptStatus.OPEN
+    ).values_list("pk", flat=True)[:1]
+)
 
 
 def queue_resume_if_complete(
@@ -33,7 +39,7 @@ def queue_resume_if_complete(
     be withdrawn. The caller holds the thread's lock.
     """
     # Without loading the set: most decisions of a large set leave others open.
-    if Interrupt.objects.filter(run=run, status=InterruptStatus.OPEN).exists():
+    if _OPEN_INTERRUPT.first(run=run.pk) is not None:
         return None
     grace = _grace_period(thread, run)
     if grace:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Optional
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -14,6 +15,7 @@ from inbox.models.fields import choices, id_field, known_states
 from inbox.models.people.teams import Team
 from inbox.models.runs.threads import Run, Thread
 from inbox.models.runs.tool_calls import ToolCall
+from inbox.models.statements import Select
 from inbox.rules.decisions.bulk import BulkCandidate
 from inbox.rules.decisions.consent import (
     VIEW_VERSION,
@@ -36,6 +38,17 @@ _OPEN = Q(status=InterruptStatus.OPEN)
 def _first_page(name: str, fields: list[str], condition: Q) -> models.Index:
     """Return the index that serves one list in its order."""
     return models.Index(fields=fields, condition=condition, name=name)
+
+
+_LAST_RULING: Select["Ruling"] = Select(
+    lambda params: (
+        apps.get_model("inbox", "Ruling")
+        .objects.filter(interrupt=params.interrupt)
+        .select_related("version", "installation_version")
+        .defer("version__body", "installation_version__body")
+        .order_by("-number")[:1]
+    )
+)
 
 
 class Interrupt(models.Model):
@@ -163,8 +176,7 @@ class Interrupt(models.Model):
         """The ruling of the policies, None if there was no policy."""
         if self.view_version < VIEW_VERSION_WITH_RULING:
             return None
-        rows = self.rulings.select_related("version", "installation_version")
-        return rows.order_by("-number").first()
+        return _LAST_RULING.first(interrupt=self.pk)
 
     def digest_at_creation(self) -> str:
         """Return the view digest of the columns; another one than stored if they were changed."""

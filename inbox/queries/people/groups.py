@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import Prefetch
 
 from inbox.models import Group, GroupMember
+from inbox.models.statements import Select
 from inbox.queries.people.access import require
 from inbox.rules.people.access import Actor, Permission
 
@@ -27,5 +28,13 @@ def groups_page(
 
 def group_names_of(team_id: UUID, user_id: int) -> tuple[str, ...]:
     """Return the names of the groups of the team that a user belongs to now."""
-    rows = GroupMember.objects.filter(membership__team=team_id, membership__user=user_id)
-    return tuple(rows.order_by("group__name").values_list("group__name", flat=True))
+    return tuple(_GROUP_NAMES.all(team=team_id, user=user_id))
+
+
+_GROUP_NAMES = Select(
+    lambda params: (
+        GroupMember.objects.filter(membership__team=params.team, membership__user=params.user)
+        .order_by("group__name")
+        .values_list("group__name", flat=True)
+    )
+)

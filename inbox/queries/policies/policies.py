@@ -10,7 +10,6 @@ from uuid import UUID
 
 from agents.agui import strict_json
 from inbox.models import (
-    Agent,
     Decision,
     Interrupt,
     Membership,
@@ -22,6 +21,7 @@ from inbox.models import (
     ToolCall,
 )
 from inbox.models import Ruling as RulingRow
+from inbox.models.statements import Select
 from inbox.queries.people.access import require
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.runs.interrupt_states import interrupt_state
@@ -96,16 +96,21 @@ class RunFacts:
     resumes_without_person: int
 
 
-def run_facts(thread: Thread, run: Run) -> RunFacts:
-    """Return the facts about the run that ends; the caller holds the thread's lock."""
-    agent = Agent.objects.get(pk=thread.agent_id)
-    return RunFacts(
-        agent=agent.slug,
-        environment=agent.environment or None,
+def run_with_facts(thread: Thread, run_id: UUID) -> tuple[Run, RunFacts]:
+    """Return a run of the thread, and the facts about it; the caller holds the thread's lock."""
+    (run,) = _RUN.all(pk=run_id)
+    return run, RunFacts(
+        agent=run.agent.slug,
+        environment=run.agent.environment or None,
         team=thread.team.slug,
-        requester=_requester(thread, run),
-        resumes_without_person=_resumes_without_person(thread),
+        requester=_requester(run),
+        resumes_without_person=_resumes_without_person(run),
     )
+
+
+_RUN = Select(
+    lambda params: Run.objects.select_related("agent", "requester_user").filter(pk=params.pk)
+)
 
 
 def facts_of(shared: RunFacts, interrupt: Interrupt, now: datetime) -> Facts:
@@ -210,8 +215,7 @@ def denying_rules(
     policies = [policy for _, policy in policies_in_force(thread.team)]
     if not calls or not any(version.policy and version.policy.denies for version in policies):
         return {}
-    run = Run.objects.select_related("requester_user").get(pk=run_id)
-    shared = run_facts(thread, run)
+    _, shared = run_with_facts(thread, run_id)
     rulings = {call.pk: evaluate(policies, call_facts(shared, call, now), now) for call in calls}
     return {pk: ruling.rules for pk, ruling in rulings.items() if ruling.effect is Effect.DENY}
 
@@ -236,31 +240,39 @@ def answer_of_policy(row: Interrupt) -> ResumeEntry | None:
     return answer_of(interrupt_state(row, None), ruling) if ruling else None
 
 
-def _requester(thread: Thread, run: Run) -> Requester | None:
+def _requester(run: Run) -> Requester | None:
     if run.requester_key_id:
         return Requester(kind=ActorKind.KEY.value, id=str(run.requester_key_id), groups=())
     if run.requester_user_id is None:
         return None
-    row = (
-        Membership.objects.filter(team=thread.team_id, user=run.requester_user_id)
-        .values_list("role", flat=True)
-        .first()
-    )
+    role = _ROLE.first(team=run.team_id, user=run.requester_user_id)
     name = run.requester_user.get_username() if run.requester_user else None
-    groups = group_names_of(thread.team_id, run.requester_user_id)
-    return Requester(kind=ActorKind.HUMAN.value, id=name, role=row, groups=groups)
+    groups = group_names_of(run.team_id, run.requester_user_id)
+    return Requester(kind=ActorKind.HUMAN.value, id=name, role=role, groups=groups)
 
 
-def _resumes_without_person(thread: Thread) -> int:
+_ROLE = Select(
+    lambda params: Membership.objects.filter(team=params.team, user=params.user).values_list(
+        "role", flat=True
+    )
+)
+
+
+def _resumes_without_person(run: Run) -> int:
     """Return the number of the thread's resumes since a person or key acted last on it."""
-    started = Run.objects.filter(thread=thread, resumes=None).order_by("-queued_at")
-    decided = Decision.objects.filter(interrupt__thread=thread).exclude(actor_kind=ActorKind.SYSTEM)
+    if run.resumes_id is None:  # a person or a key has just started the thread's last run
+        return 0
+    started = Run.objects.filter(thread=run.thread_id, resumes=None).order_by("-queued_at")
+    decided = Decision.objects.filter(interrupt__thread=run.thread_id).exclude(
+        actor_kind=ActorKind.SYSTEM
+    )
     moments = [
         started.values_list("queued_at", flat=True).first(),
         decided.order_by("-created_at").values_list("created_at", flat=True).first(),
     ]
     since = max(moment for moment in moments if moment is not None)
-    return Run.objects.filter(thread=thread, resumes__isnull=False, queued_at__gt=since).count()
+    resumes = Run.objects.filter(thread=run.thread_id, resumes__isnull=False, queued_at__gt=since)
+    return resumes.count()
 
 
 def has_unreadable_policy(team: Team) -> bool:
