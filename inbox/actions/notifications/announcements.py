@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from inbox.models import Announcement, Interrupt, Notification
-from inbox.models.statements import insert
+from inbox.models.statements import Select, insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import is_waiting, may_decide, subscribers_of
 from inbox.queries.policies.quorum import current_quorum
@@ -26,6 +26,15 @@ def announce(kind: AnnouncementKind, interrupts: Sequence[Interrupt], now: datet
     insert([Announcement(interrupt=row, kind=kind, at=now) for row in interrupts])
 
 
+_NEW_ANNOUNCEMENTS = Select(
+    lambda params: (
+        Announcement.objects.filter(expanded_at=None)
+        .order_by("pk")
+        .values_list("pk", "interrupt__status", "interrupt__expires_at")[:BATCH_SIZE]
+    )
+)
+
+
 @transaction.atomic(durable=True)
 def expand_announcements() -> int:
     """
@@ -34,8 +43,11 @@ def expand_announcements() -> int:
     Safe to replay and to run concurrently: each channel gets an announcement once.
     """
     now = database_now()
-    rows = Announcement.objects.filter(expanded_at=None).order_by("pk")
-    announcements = list(rows.select_related("interrupt__team", "interrupt__run")[:BATCH_SIZE])
+    new = _NEW_ANNOUNCEMENTS.all()
+    # Most requests of a busy inbox are closed by now: nothing else is read of them.
+    waiting = [pk for pk, status, expires_at in new if is_waiting(status, expires_at, now)]
+    rows = Announcement.objects.filter(pk__in=waiting).order_by("pk")
+    announcements = list(rows.select_related("interrupt__team", "interrupt__run"))
     teams = {row.interrupt.team_id for row in announcements if row.interrupt}
     subscribers = subscribers_of(teams) if teams else {}
     quorums = {
@@ -52,15 +64,14 @@ def expand_announcements() -> int:
             ),
         )
         for announcement in announcements
-        if (interrupt := announcement.interrupt) and is_waiting(interrupt, now)
+        if (interrupt := announcement.interrupt)
         for subscriber in subscribers.get(interrupt.team_id, ())
         if announcement.kind in (subscription := subscriber.subscription).events
         and may_decide(quorums[interrupt], subscriber)
     ]
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
-    pks = [row.pk for row in announcements]
-    Announcement.objects.filter(pk__in=pks).update(expanded_at=now)
-    return len(announcements)
+    Announcement.objects.filter(pk__in=[pk for pk, *_ in new]).update(expanded_at=now)
+    return len(new)
 
 
 @transaction.atomic(durable=True)

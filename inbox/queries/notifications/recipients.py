@@ -75,17 +75,17 @@ def may_decide(quorum: Quorum, subscriber: Subscriber) -> bool:
     return not (is_own and interrupt.reason in PROPOSALS) or quorum.allows_self_approval
 
 
-def is_waiting(interrupt: Interrupt, now: datetime) -> bool:
-    """Return whether the request is open and has not expired."""
-    is_late = interrupt.expires_at is not None and interrupt.expires_at <= now
-    return interrupt.status == states.InterruptStatus.OPEN and not is_late
+def is_waiting(status: str | None, expires_at: datetime | None, now: datetime) -> bool:
+    """Return whether a request of this status and expiry is open and has not expired."""
+    is_late = expires_at is not None and expires_at <= now
+    return status == states.InterruptStatus.OPEN and not is_late
 
 
 def reason_to_drop(
     interrupt: Interrupt, kind: str, subscriber: Subscriber | None, now: datetime
 ) -> Reason | None:
     """Return why a notification that is due is not needed any more; None if it is."""
-    if not is_waiting(interrupt, now):
+    if not is_waiting(interrupt.status, interrupt.expires_at, now):
         return Reason.CLOSED
     if subscriber is None or not may_decide(current_quorum(interrupt, now), subscriber):
         return Reason.NO_ACCESS
