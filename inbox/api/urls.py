@@ -7,7 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, groups, invitations, teams
-from inbox.api.policies import grants, policies, reviews, trying
+from inbox.api.policies import grants, policies, reapplying, reviews, trying
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -64,6 +64,10 @@ urlpatterns = [
     path(
         "teams/<slug:team>/policy/warnings",
         reviews.PolicyReviews.of("get_policy_warnings"),
+    ),
+    path(
+        "teams/<slug:team>/policy/reapply",
+        reapplying.Reapplying.of("preview_reapply", "reapply_policy"),
     ),
     path("teams/<slug:team>/policy/shadow", trying.Trying.of("list_shadow_rules")),
     path("teams/<slug:team>/policy/changes", reviews.PolicyReviews.of("compare_policies")),

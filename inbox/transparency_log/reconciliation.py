@@ -149,8 +149,11 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
     for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
         yield Finding("interrupt", "interrupt_not_recorded", {"id": str(pk)})
     entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
+    reapplied = _reapplied(thread)
     for entry in entries.iterator(_CHUNK_ROWS):
-        view, proposed = map(entry.content["digests"].get, ("view", "proposed"))
+        last = [entry, *reapplied.get(entry.interrupt_id, ())][-1]
+        view = last.content["digests"].get("view")
+        proposed = entry.content["digests"].get("proposed")
         call = entry.interrupt.tool_call if entry.interrupt else None
         if call and proposed is not None and proposed != digest(call.args):
             yield Finding("tool_call", "arguments_not_proposed", {"id": str(call.pk)})
@@ -161,7 +164,7 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
 
 
 def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
-    """Compare the first ruling on each interrupt, and the last one with the interrupt's digest."""
+    """Compare the rulings on each interrupt, and the last one with the interrupt's digest."""
     entries = _entries(thread, "interrupt.opened").filter(
         interrupt__view_version__gte=VIEW_VERSION_WITH_RULING
     )
@@ -169,14 +172,31 @@ def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
     entries = entries.prefetch_related(
         "interrupt__rulings__version", "interrupt__rulings__installation_version"
     )
+    reapplied = _reapplied(thread)
     for entry in entries.iterator(_CHUNK_ROWS):
         row = cast("Interrupt", entry.interrupt)
         rulings = sorted(row.rulings.all(), key=lambda ruling: ruling.number)
         row.ruling = rulings[-1] if rulings else None
-        detail = entry.content["detail"]
-        is_recorded = not detail or detail.get("policy") == _ruling_detail(rulings[:1])
+        recorded = [entry, *reapplied.get(row.pk, ())]
+        is_recorded = _are_recorded(rulings, [item.content["detail"] for item in recorded])
         if not is_recorded or row.digest_at_creation() != row.view_digest:
             yield Finding("interrupt", "ruling_differs", {"id": str(row.pk)})
+
+
+def _are_recorded(rulings: Sequence[Ruling], details: Sequence[dict[str, Any]]) -> bool:
+    """Return whether entries contain the rulings in their order; erased ones are not compared."""
+    if not all(details):
+        return True
+    recorded = [detail["policy"] for detail in details if "policy" in detail]
+    return recorded == [_ruling_detail([ruling]) for ruling in rulings]
+
+
+def _reapplied(thread: Any) -> dict[Any, list[AuditEntry]]:
+    """Return the entries about new rulings on open interrupts, by interrupt."""
+    entries: dict[Any, list[AuditEntry]] = {}
+    for entry in _entries(thread, "policy.reapplied").select_related("payload"):
+        entries.setdefault(entry.interrupt_id, []).append(entry)
+    return entries
 
 
 def _ruling_detail(rulings: Sequence[Ruling]) -> Any:

@@ -260,8 +260,7 @@ def _store_decisions(
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
-        # No page has shown an interrupt that a policy answers.
-        decided=[] if decided_by_policy else [interrupt.pk for interrupt, _ in answers],
+        decided=[row.pk for row in _shown_before(answers, authorization)],
         by=escape_invisible(actor.label),
     )
     return decisions
@@ -488,11 +487,19 @@ def _close(answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Auth
         rows = [interrupt.pk for interrupt, _ in answers if interrupt.status == status]
         columns = {"closed_at": now, "decided_by": authorization.actor.user_id}
         _INTERRUPTS.execute(InterruptStatus(status), columns, ids=rows)
-    if authorization.entrance is Entrance.POLICY:
-        return  # nobody has seen the interrupt, so nobody has claimed it
-    claimed = [interrupt.pk for interrupt, _ in answers if hasattr(interrupt, "claim")]
+    claimed = [row.pk for row in _shown_before(answers, authorization) if hasattr(row, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()
+
+
+def _shown_before(
+    answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization
+) -> list[Interrupt]:
+    """Return the interrupts but those that a policy answers in the transaction that opens them."""
+    rows = [interrupt for interrupt, _ in answers]
+    if authorization.entrance is not Entrance.POLICY:
+        return rows
+    return [row for row in rows if row.ruling and row.ruling.created_at > row.created_at]
 
 
 def _record_audit(

@@ -165,6 +165,13 @@ def end_endorsements(decisions: Sequence[Decision], now: datetime) -> None:
             rows.update(voided_at=now)
 
 
+def void_endorsements(interrupt: Interrupt, now: datetime) -> list[str]:
+    """Void the endorsements of an open interrupt, and return the names of their authors."""
+    rows = endorsements_in_force(interrupt)
+    _void([row.pk for row in rows], now)
+    return [row.user.get_username() for row in rows]
+
+
 def reopen_endorsements(interrupt: Interrupt, decision: Decision, now: datetime) -> None:
     """Withdraw the endorsement of a withdrawn decision's author; the others stay in force."""
     rows = Endorsement.objects.filter(decision=decision, withdrawn_at=None, voided_at=None)

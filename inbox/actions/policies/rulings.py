@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,16 +12,18 @@ from inbox.actions.policies.due_steps import store_steps
 from inbox.actions.policies.grants import ActiveGrants
 from inbox.models import Interrupt, PolicyVersion, Ruling, Run, Thread
 from inbox.models.statements import insert
-from inbox.queries.policies.policies import facts_of, policies_in_force, run_with_facts
-from inbox.queries.runs.interrupt_states import interrupt_state
+from inbox.queries.policies.policies import (
+    answerable_ruling,
+    facts_of,
+    policies_in_force,
+    run_with_facts,
+)
 from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
 from inbox.rules.people.access import ENGINE
-from inbox.rules.policies.answers import answer_of
-from inbox.rules.policies.evaluation import Reason, apply_grant, evaluate
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
+from inbox.rules.policies.evaluation import apply_grant, evaluate
 from inbox.rules.policies.facts import Facts
 from inbox.rules.policies.language.policy import Effect
-from inbox.rules.policies.requirement import MergedRequirement
 
 
 def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
@@ -45,24 +46,11 @@ def rule_on(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetim
     for row in rows:
         row.run = run
         facts = facts_of(shared, row, now)
-        ruling = _answerable(row, evaluate(policies, facts, now), now)
+        ruling = answerable_ruling(row, evaluate(policies, facts, now), now)
         if grants:
             ruling = _with_grant(grants, run, row, ruling, version, now)
-        if not in_force:
-            continue
-        _limit_expiry(row, ruling)
-        row.view_version = VIEW_VERSION_WITH_RULING
-        if ruling.requirement is not None:
-            row.people_needed = len(ruling.requirement.slots)
-        row.ruling = Ruling(
-            interrupt=row,
-            number=1,
-            version=version,
-            installation_version=versions.get(None),
-            effect=ruling.effect,
-            body=_body(ruling, facts),
-            created_at=now,
-        )
+        if in_force:
+            set_ruling(row, ruling, facts, versions=[version for version, _ in in_force], now=now)
     for policy in policies:
         if policy.policy is None:
             installation = {"installation": True} if policy.installation else {}
@@ -92,9 +80,33 @@ def _with_grant(
         row,
         ruling,
         version_id=version.pk if version else None,
-        is_answerable=_answerable(row, approval, now) is approval,
+        is_answerable=answerable_ruling(row, approval, now) is approval,
     )
     return ruling if grant is None else apply_grant(ruling, str(grant.pk))
+
+
+def set_ruling(
+    row: Interrupt,
+    ruling: PolicyRuling,
+    facts: Facts,
+    *,
+    versions: Sequence[PolicyVersion],
+    now: datetime,
+) -> None:
+    """Set the next ruling on an interrupt, and what follows from it; `store_rulings` stores it."""
+    before = row.ruling
+    _limit_expiry(row, ruling)
+    row.view_version = VIEW_VERSION_WITH_RULING
+    row.people_needed = len(ruling.requirement.slots) if ruling.requirement else 1
+    row.ruling = Ruling(
+        interrupt=row,
+        number=before.number + 1 if before else 1,
+        version=next((version for version in versions if version.team_id), None),
+        installation_version=next((version for version in versions if not version.team_id), None),
+        effect=ruling.effect,
+        body=_body(ruling, facts),
+        created_at=now,
+    )
 
 
 def store_rulings(rows: Sequence[Interrupt]) -> None:
@@ -116,18 +128,6 @@ def audit_detail(ruling: Ruling) -> dict[str, Any]:
     if ruling.installation_version is not None:
         detail["installation"] = ruling.installation_version.digest
     return detail
-
-
-def _answerable(row: Interrupt, ruling: PolicyRuling, now: datetime) -> PolicyRuling:
-    """Return a ruling that asks if the policy cannot give the answer."""
-    if ruling.effect is Effect.ASK:
-        return ruling
-    has_expired = row.expires_at is not None and row.expires_at <= now
-    if has_expired or answer_of(interrupt_state(row, None), ruling) is None:
-        reasons = (*ruling.reasons, Reason.NO_ANSWER)
-        requirement = MergedRequirement(grantable=False)
-        return replace(ruling, effect=Effect.ASK, requirement=requirement, reasons=reasons)
-    return ruling
 
 
 def _limit_expiry(row: Interrupt, ruling: PolicyRuling) -> None:

@@ -1,4 +1,4 @@
-"""Export, import, test or publish policies of teams, or that of the installation."""
+"""Export, import, test, publish or reapply policies of teams, or that of the installation."""
 
 import json
 import sys
@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents.agui import strict_json
 from inbox.actions.policies.installation import publish_installation_policy
+from inbox.actions.policies.reapply import reapply_policies
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.api_keys import actor_of_user
@@ -28,7 +29,9 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("action", choices=["export", "import", "backtest", "publish"])
+        parser.add_argument(
+            "action", choices=["export", "import", "backtest", "publish", "reapply"]
+        )
         parser.add_argument(
             "file",
             nargs="?",
@@ -41,7 +44,7 @@ class Command(BaseCommand):
             action="store_true",
             help="the policy of the installation; of export and publish (which reads FILE)",
         )
-        parser.add_argument("--user", default="", help="the author; of import and publish")
+        parser.add_argument("--user", default="", help="the author; of import, publish and reapply")
         parser.add_argument("--comment", default="", help="of publish")
         parser.add_argument(
             "--policy-version",
@@ -115,6 +118,17 @@ class Command(BaseCommand):
         actor = _author(options["user"])
         version = publish_draft(team_id=team.pk, actor=actor, comment=options["comment"])
         self.stdout.write(f"Published as version {version.number}.")
+
+    def _reapply(self, team: Any, options: dict[str, Any]) -> None:
+        actor = _author(options["user"])
+        changed = decided = 0
+        after = None
+        while True:
+            result = reapply_policies(team_id=team.pk, actor=actor, after=after)
+            changed, decided = changed + result.changed, decided + result.decided
+            if (after := result.next_after) is None:
+                break
+        self.stdout.write(f"{decided} requests decided, {changed} with a new ruling.")
 
 
 def _author(login: str) -> Actor:

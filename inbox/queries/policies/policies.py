@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -29,12 +29,13 @@ from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.policies.answers import ANSWERED, answer_of
+from inbox.rules.policies.evaluation import Reason as EvaluationReason
 from inbox.rules.policies.evaluation import Ruling, VersionedPolicy, evaluate, ruling_from_json
 from inbox.rules.policies.facts import Facts, Requester, facts_from_json
 from inbox.rules.policies.language.document import PolicyError, parse_policy
 from inbox.rules.policies.language.policy import Effect, Policy
 from inbox.rules.policies.language.sentences import explanation
-from inbox.rules.policies.requirement import Step
+from inbox.rules.policies.requirement import MergedRequirement, Step
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.schema.mask_agui import secrets_of_arguments
@@ -134,6 +135,18 @@ def _facts(shared: RunFacts, *, reason: str, tool: str | None, args: Any, now: d
     )
 
 
+def answerable_ruling(row: Interrupt, ruling: Ruling, now: datetime) -> Ruling:
+    """Return the ruling, or one that asks if the policy cannot give the answer."""
+    if ruling.effect is Effect.ASK:
+        return ruling
+    has_expired = row.expires_at is not None and row.expires_at <= now
+    if has_expired or answer_of(interrupt_state(row, None), ruling) is None:
+        reasons = (*ruling.reasons, EvaluationReason.NO_ANSWER)
+        requirement = MergedRequirement(grantable=False)
+        return replace(ruling, effect=Effect.ASK, requirement=requirement, reasons=reasons)
+    return ruling
+
+
 def stored_ruling(row: Interrupt) -> Ruling | None:
     """Return the ruling on an interrupt, None without one."""
     return _parsed_ruling(row.ruling.body) if row.ruling else None
@@ -184,7 +197,7 @@ def ruling_on(row: Interrupt, args: Any) -> Ruling:
         raise ValueError("No policy has ruled on this interrupt.")
     policies = [published_version(version_id)[1] for version_id in row.ruling.version_ids]
     facts = facts_from_json({**json.loads(row.ruling.body)["facts"], "args": args})
-    return evaluate(policies, facts, row.created_at)
+    return evaluate(policies, facts, row.ruling.created_at)
 
 
 def is_grantable(row: Interrupt) -> bool:

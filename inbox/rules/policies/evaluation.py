@@ -216,6 +216,15 @@ def apply_grant(ruling: Ruling, grant: str) -> Ruling:
     return replace(ruling, effect=Effect.GRANT, requirement=None, grantable=False, grant=grant)
 
 
+def is_same_outcome(one: Ruling, other: Ruling) -> bool:
+    """Return whether two rulings require the same, whatever rules are the reason."""
+    return (one.effect, one.grantable, one.requirement) == (
+        other.effect,
+        other.grantable,
+        other.requirement,
+    )
+
+
 def rule_truth(rule: Rule, policy: Policy, reader: FactReader) -> Truth:
     """Return whether all of `when` hold, and not all of `unless`."""
     return _rule_outcome(rule, policy, reader)[0]

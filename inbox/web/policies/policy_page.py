@@ -52,7 +52,7 @@ from inbox.web.policies.rule_templates import TEMPLATES
 VERSIONS_LISTED = 50
 #: Of an uploaded file, which may be indented; a policy has fewer bytes.
 MAX_FILE_BYTES = 1024 * 1024
-_EFFECTS = {
+EFFECTS = {
     Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
     Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
     Effect.DENY: (gettext_noop("Deny"), "bad", "ban"),
@@ -257,7 +257,7 @@ def _rules(body: str) -> list[dict[str, Any]]:
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
-    words, tone, icon = _EFFECTS[rule.effect]
+    words, tone, icon = EFFECTS[rule.effect]
     return {
         "id": rule.id,
         "title": rule.title,

@@ -82,6 +82,10 @@ _SENTENCES |= {
         gettext_noop("{who} ended a permission for further calls"),
         gettext_noop("You ended a permission for further calls"),
     ),
+    "policy.reapplied": (
+        gettext_noop("{who} applied the changed policy"),
+        gettext_noop("You applied the changed policy"),
+    ),
     "policy.unreadable": (
         gettext_noop("{who} could not read the policy, so people are asked"),
         "",

@@ -87,6 +87,8 @@ POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403
 POST api/teams/<slug:team>/policy/test           401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/warnings       401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 403 404 401
+POST api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/teams/<slug:team>/policy/shadow         401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/changes        401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
@@ -201,6 +203,8 @@ GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 
 POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/export             302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/reapply/           302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/reapply/run        302 404 403 403 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/shadow/            302 404 403 403 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302
