@@ -159,8 +159,7 @@ def requester_columns(run: Run) -> dict[str, Any]:
     return {
         "requester_user_id": run.requester_user_id,
         "requester_key_id": run.requester_key_id,
-        "retrier_user_id": run.retrier_user_id,
-        "retrier_key_id": run.retrier_key_id,
+        "retriers": run.retriers,
     }
 
 

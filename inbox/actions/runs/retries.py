@@ -27,6 +27,7 @@ from inbox.queries.runs.latest_run import latest_run
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.retriers import retriers_from_text
 from inbox.rules.runs.states import InterruptStatus, Reason, RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -99,7 +100,10 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
 def _retrier_columns(run: Run, actor: Actor) -> dict[str, Any]:
     if run.is_requested_by(actor):
         return {}
-    return {"retrier_user_id": actor.user_id, "retrier_key_id": actor.key_id}
+    retriers = retriers_from_text(run.retriers).and_also(
+        person_id=actor.person_id, key_id=actor.key_id
+    )
+    return {"retriers": retriers.to_text()}
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:

@@ -9,6 +9,7 @@ from inbox.models.fields import choices, id_field, known_states
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.people.teams import Team
 from inbox.rules.people.access import Actor
+from inbox.rules.runs.retriers import retriers_from_text
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 
@@ -101,16 +102,9 @@ class Run(models.Model):
     requester_key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    retrier_user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
+    retriers = models.TextField(
         null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        db_index=False,
-        help_text="who retried the run last, if not the requester; copied like the requester",
-    )
-    retrier_key = models.ForeignKey(
-        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+        help_text="JSON of inbox.rules.runs.retriers.Retriers; copied like the requester",
     )
     queued_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -172,17 +166,18 @@ class Run(models.Model):
 
         A key counts as the person who received its token, in each role.
         """
-        is_own_key = actor.key_id is not None and actor.key_id in (
-            self.requester_key_id,
-            self.retrier_key_id,
+        is_own_key = actor.key_id is not None and (
+            actor.key_id == self.requester_key_id
+            or str(actor.key_id) in retriers_from_text(self.retriers).keys
         )
         return is_own_key or actor.person_id in self.requester_person_ids
 
     @property
     def requester_person_ids(self) -> frozenset[int]:
         """The people who requested or retried the run, or received the token of a key that did."""
-        people = {self.requester_user_id, self.retrier_user_id}
-        people |= {key.made_by_user_id for key in (self.requester_key, self.retrier_key) if key}
+        key = self.requester_key
+        people = {self.requester_user_id, key.made_by_user_id if key else None}
+        people |= retriers_from_text(self.retriers).people
         return frozenset(person for person in people if person is not None)
 
 

@@ -60,7 +60,7 @@ NEW_COLUMNS = {
         "override_reason": "",
     },
     "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None},
-    "inbox_run": {"retrier_user_id": None, "retrier_key_id": None},
+    "inbox_run": {"retriers": None},
     "inbox_team": {
         "policy_version_id": None,
         "installation_version_id": None,

@@ -125,6 +125,26 @@ def retried_by_another(team: Any, run_of: Any, erin: Any) -> Any:
     return reread(retry)
 
 
+def retried_again(team: Any, run_of: Any, erin: Any) -> Any:
+    """Erin retries the run that Bob started, then Bob retries that."""
+    bob = team.actor(team.alice)
+    run = run_of("fail", "fail", "propose", actor=bob)
+    for actor in (erin, bob):
+        run = engine.retry_run(run.pk, actor).run
+        engine.execute_run(run.pk)
+    return reread(run)
+
+
+def retried_by_two(team: Any, run_of: Any, erin: Any) -> Any:
+    """Bob starts the run, then Erin and an administrator's key retry it."""
+    run = run_of("fail", "fail", "propose", actor=team.actor(team.alice))
+    _, token = make_key(team_id=team.team.pk, name="retrier", scopes=SCOPES, actor=SEED)
+    for actor in (erin, actor_of_key(token)):
+        run = engine.retry_run(run.pk, actor).run
+        engine.execute_run(run.pk)
+    return reread(run)
+
+
 def second_message(team: Any, run_of: Any, erin: Any) -> Any:
     """Bob starts the thread, and Erin sends the second message."""
     thread_id = str(uuid4())
@@ -132,7 +152,15 @@ def second_message(team: Any, run_of: Any, erin: Any) -> Any:
     return start(team, "more", agent=run_of.agent, actor=erin, thread_id=thread_id)
 
 
-LINEAGES = [started, resumed, retried, retried_by_another, second_message]
+LINEAGES = [
+    started,
+    resumed,
+    retried,
+    retried_by_another,
+    retried_again,
+    retried_by_two,
+    second_message,
+]
 
 
 def requesters(team: Any) -> dict[str, Any]:

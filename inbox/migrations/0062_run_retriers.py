@@ -1,0 +1,36 @@
+"""All who retried a run, not only the last one."""
+
+import json
+
+from django.db import migrations, models
+
+
+def keep_retriers(apps, schema_editor):
+    runs = apps.get_model("inbox", "Run").objects
+    retried = runs.exclude(retrier_user=None, retrier_key=None).select_related("retrier_key")
+    for run in retried.iterator(500):
+        key = run.retrier_key
+        person = key.made_by_user_id if key else run.retrier_user_id
+        run.retriers = json.dumps(
+            {
+                "people": [person] if person is not None else [],
+                "keys": [str(key.pk)] if key else [],
+            }
+        )
+        run.save(update_fields=["retriers"])
+
+
+class Migration(migrations.Migration):
+    dependencies = [("inbox", "0061_installation_policy")]
+
+    operations = [
+        migrations.AddField(
+            model_name="run",
+            name="retriers",
+            field=models.TextField(
+                help_text="JSON of inbox.rules.runs.retriers.Retriers; copied like the requester",
+                null=True,
+            ),
+        ),
+        migrations.RunPython(keep_retriers, migrations.RunPython.noop),
+    ]
