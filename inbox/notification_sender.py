@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext, override
 
-from inbox.actions.notifications.mails import Item, Mail, claim_mail, record_mail
+from inbox.actions.notifications.mails import Item, Mail, Publication, claim_mail, record_mail
 from inbox.queries.notifications.notifications import unsubscribe_token
 from inbox.rules.notifications.events import AnnouncementKind, SendProblem
 from inbox.rules.text.safe_text import escape_invisible
@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 #: Requests that one mail lists; it counts the others.
 MAX_ITEMS = 20
 _MAX_NAME_CHARACTERS = 80
+_MAX_REASON_CHARACTERS = 500
 
 #: Slow mail servers occupy at most a quarter of a worker.
 _free_slots = threading.BoundedSemaphore(max(1, settings.CELERY_WORKER_CONCURRENCY // 4))
@@ -97,8 +98,12 @@ def build_message(mail: Mail) -> EmailMultiAlternatives:
     """Return the mail in the active language; it says who asks for what, without arguments."""
     stop = f"{settings.PUBLIC_URL}/unsubscribe/{unsubscribe_token(mail.channel_id)}/"
     facts = [_facts(item) for item in mail.items[:MAX_ITEMS]]
-    more = len(mail.items) - len(facts)
-    if mail.items:
+    facts += [_publication_facts(item) for item in mail.publications[:MAX_ITEMS]]
+    more = len(mail.items) + len(mail.publications) - len(facts)
+    if mail.is_mandatory:
+        subject, stop = _notice_subject(mail), ""
+        end = gettext("Administrators get these notices, which nobody can switch off.")
+    elif mail.items:
         subject = _subject(mail)
         end = gettext("You get this mail because you subscribed to it. To stop these mails:")
     else:
@@ -128,6 +133,32 @@ def _subject(mail: Mail) -> str:
     ).format(count=count)
 
 
+def _notice_subject(mail: Mail) -> str:
+    count = len(mail.items) + len(mail.publications)
+    if count > 1:
+        return gettext("{count} notices about policies").format(count=count)
+    if mail.items:
+        team = _line(mail.items[0].team)
+        return gettext("A request was approved despite the policy of {team}").format(team=team)
+    publication = mail.publications[0]
+    if not publication.team:
+        return gettext("A policy of the installation was published")
+    return gettext("A policy of {team} was published").format(team=_line(publication.team))
+
+
+def _publication_facts(item: Publication) -> list[tuple[str, str]]:
+    pairs = [
+        (gettext("Team"), item.team),
+        (gettext("Version"), str(item.number)),
+        (gettext("Published by"), item.publisher),
+        (gettext("Comment"), item.comment),
+    ]
+    facts = [(label, _line(value)) for label, value in pairs if value]
+    if not item.team_slug:
+        return facts
+    return [*facts, ("", f"{settings.PUBLIC_URL}/teams/{item.team_slug}/policy/{item.number}/")]
+
+
 def _facts(item: Item) -> list[tuple[str, str]]:
     """Return pairs of label and value; the link has no label."""
     until = date_format(item.expires_at, "DATETIME_FORMAT") + " UTC" if item.expires_at else ""
@@ -136,15 +167,19 @@ def _facts(item: Item) -> list[tuple[str, str]]:
         (gettext("Agent"), item.agent),
         (gettext("Tool, as the agent names it"), item.tool),
         (gettext("Requested by"), item.requester),
+        (gettext("Approved by"), item.decided_by),
         (gettext("Expires"), until),
     ]
     link = f"{settings.PUBLIC_URL}/interrupts/{item.interrupt_id}/"
-    return [*((label, _line(value)) for label, value in pairs if value), ("", link)]
+    facts = [(label, _line(value)) for label, value in pairs if value]
+    if item.override_reason:
+        facts.append((gettext("Reason"), _line(item.override_reason, _MAX_REASON_CHARACTERS)))
+    return [*facts, ("", link)]
 
 
-def _line(text: str) -> str:
+def _line(text: str, most: int = _MAX_NAME_CHARACTERS) -> str:
     """Return a name on one line, so that it cannot imitate a paragraph of the mail."""
-    return escape_invisible(" ".join(text.split()))[:_MAX_NAME_CHARACTERS]
+    return escape_invisible(" ".join(text.split()))[:most]
 
 
 def _text(subject: str, blocks: list[list[tuple[str, str]]], end: str, stop: str) -> str:
@@ -152,21 +187,24 @@ def _text(subject: str, blocks: list[list[tuple[str, str]]], end: str, stop: str
         "\n".join(f"{label}: {value}" if label else value for label, value in block)
         for block in blocks
     ]
-    return "\n\n".join([subject, *paragraphs, f"-- \n{end}\n{stop}"])
+    return "\n\n".join([subject, *paragraphs, f"-- \n{end}\n{stop}".rstrip()])
 
 
 def _html(
     language: str, subject: str, blocks: list[list[tuple[str, str]]], end: str, stop: str
 ) -> str:
     """Return a page without images, scripts or styles from elsewhere."""
+    links = {"/interrupts/": gettext("Open the request"), "/teams/": gettext("Open the policy")}
+    end_link = f' <a href="{escape(stop)}">{escape(stop)}</a>' if stop else ""
 
     def line(label: str, value: str) -> str:
         if label:
             # <bdi>: text in the other direction does not reorder the label.
             return f"{escape(label)}: <bdi>{escape(value)}</bdi>"
-        if not value.startswith(settings.PUBLIC_URL or "/interrupts/"):
-            return escape(value)
-        return f'<a href="{escape(value)}">{escape(gettext("Open the request"))}</a>'
+        for path, text in links.items():
+            if value.startswith(settings.PUBLIC_URL + path):
+                return f'<a href="{escape(value)}">{escape(text)}</a>'
+        return escape(value)
 
     paragraphs = [f"<p>{'<br>'.join(line(*pair) for pair in block)}</p>" for block in blocks]
     return (
@@ -174,7 +212,7 @@ def _html(
         f"<title>{escape(subject)}</title></head>"
         '<body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
         f'<h1 style="font-size:1.2em">{escape(subject)}</h1>{"".join(paragraphs)}<hr>'
-        f'<p style="font-size:.85em">{escape(end)} <a href="{escape(stop)}">{escape(stop)}</a></p>'
+        f'<p style="font-size:.85em">{escape(end)}{end_link}</p>'
         "</body></html>"
     )
 
@@ -189,7 +227,7 @@ def _headers(mail: Mail, stop: str) -> dict[str, str]:
     ids = [f"<{item.interrupt_id}@{domain}>" for item in mail.items[:MAX_ITEMS]]
     if ids:
         headers["References"] = " ".join(ids)
-    if settings.PUBLIC_URL:
+    if settings.PUBLIC_URL and stop:
         headers["List-Unsubscribe"] = f"<{stop}>"
         headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     return headers

@@ -17,6 +17,7 @@ from inbox.actions.decisions.endorsements import (
     joined_entry,
 )
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
+from inbox.actions.notifications.announcements import announce
 from inbox.actions.policies.grants import make_grant, stand_down
 from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
@@ -47,6 +48,7 @@ from inbox.rules.decisions.gate import (
 )
 from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, ActorKind, Permission, may_see_secrets
 from inbox.rules.people.api_keys import check_not_agent_key
 from inbox.rules.policies.eligibility import (
@@ -256,7 +258,13 @@ def _store_decisions(
     _close(answers, authorization)
     _record_audit(authorization, run, drafts, decisions)
     _change_grants(authorization, drafts, unseen)
-    outbox.interrupts_closed(thread=thread, answers=answers, actor=actor, now=now)
+    outbox.interrupts_closed(
+        thread=thread,
+        answers=answers,
+        actor=actor,
+        now=now,
+        override=authorization.entrance in OVERRIDES,
+    )
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
@@ -282,6 +290,7 @@ def _record_overrides(
                 payload={"reason": decision.override_reason},
                 policy=audit_detail(ruling) if ruling else None,
             )
+            announce(AnnouncementKind.OVERRIDDEN, [decision.interrupt], authorization.now)
 
 
 def _grant_columns(interrupt: Interrupt) -> dict[str, Any]:

@@ -3,14 +3,26 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 
-from inbox.models import Announcement, Interrupt, Notification
+from inbox.models import Announcement, Channel, Interrupt, Notification, PolicyVersion
 from inbox.models.statements import Select, insert
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.recipients import is_waiting, may_decide, subscribers_of
+from inbox.queries.notifications.recipients import (
+    administrators_of,
+    is_waiting,
+    may_decide,
+    subscribers_of,
+)
 from inbox.queries.policies.quorum import current_quorum
-from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind, due_at
+from inbox.rules.notifications.events import (
+    LOG_RETENTION,
+    MANDATORY,
+    AnnouncementKind,
+    ChannelKind,
+    due_at,
+)
 
 #: Announcements that one transaction expands or deletes.
 BATCH_SIZE = 200
@@ -26,11 +38,16 @@ def announce(kind: AnnouncementKind, interrupts: Sequence[Interrupt], now: datet
     insert([Announcement(interrupt=row, kind=kind, at=now) for row in interrupts])
 
 
+def announce_publication(version: PolicyVersion, now: datetime) -> None:
+    """Store the announcement of a published policy, in its transaction."""
+    insert([Announcement(version=version, kind=AnnouncementKind.POLICY_PUBLISHED, at=now)])
+
+
 _NEW_ANNOUNCEMENTS = Select(
     lambda params: (
         Announcement.objects.filter(expanded_at=None)
         .order_by("pk")
-        .values_list("pk", "interrupt__status", "interrupt__expires_at")[:BATCH_SIZE]
+        .values_list("pk", "kind", "interrupt__status", "interrupt__expires_at")[:BATCH_SIZE]
     )
 )
 
@@ -45,7 +62,11 @@ def expand_announcements() -> int:
     now = database_now()
     new = _NEW_ANNOUNCEMENTS.all()
     # Most requests of a busy inbox are closed by now: nothing else is read of them.
-    waiting = [pk for pk, status, expires_at in new if is_waiting(status, expires_at, now)]
+    waiting = [
+        pk
+        for pk, kind, status, expires_at in new
+        if kind not in MANDATORY and is_waiting(status, expires_at, now)
+    ]
     rows = Announcement.objects.filter(pk__in=waiting).order_by("pk")
     announcements = list(rows.select_related("interrupt__team", "interrupt__run"))
     teams = {row.interrupt.team_id for row in announcements if row.interrupt}
@@ -69,9 +90,26 @@ def expand_announcements() -> int:
         if announcement.kind in (subscription := subscriber.subscription).events
         and may_decide(quorums[interrupt], subscriber)
     ]
+    notifications += _notices([pk for pk, kind, *_ in new if kind in MANDATORY], now)
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
     Announcement.objects.filter(pk__in=[pk for pk, *_ in new]).update(expanded_at=now)
     return len(new)
+
+
+def _notices(announcements: Sequence[int], now: datetime) -> list[Notification]:
+    """Return the notifications of mandatory notices, for all administrators who have an address."""
+    rows = Announcement.objects.filter(pk__in=announcements).order_by("pk")
+    notices = []
+    for row in rows.select_related("interrupt", "version"):
+        about = row.interrupt or row.version
+        for user_id in administrators_of(about.team_id if about else None):
+            channel, _ = Channel.objects.get_or_create(
+                user_id=user_id,
+                kind=ChannelKind.EMAIL,
+                defaults={"language": settings.LANGUAGE_CODE, "created_at": now},
+            )
+            notices.append(Notification(announcement=row, channel=channel, due_at=row.at))
+    return notices
 
 
 @transaction.atomic(durable=True)

@@ -9,16 +9,18 @@ from django.db import transaction
 from django.db.models import F
 from uuid6 import uuid7
 
-from inbox.models import Channel, Interrupt, Notification
+from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion
 from inbox.models.locks import lock_channel
 from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
+    administrators_of,
     confirmed_address,
     reason_to_drop,
     subscribers_of,
 )
 from inbox.rules.notifications.events import (
+    MANDATORY,
     MAX_REFUSALS,
     MAX_REFUSED_TIME,
     AnnouncementKind,
@@ -47,6 +49,19 @@ class Item:
     tool: str  #: "" if the request is about no tool call
     requester: str  #: "" if unknown
     expires_at: datetime | None
+    decided_by: str = ""  #: of a decision despite the policy
+    override_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The facts about a published policy in a mail."""
+
+    team: str  #: "" for the installation
+    team_slug: str
+    number: int
+    publisher: str
+    comment: str
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,8 @@ class Mail:
     address: str
     language: str
     items: Sequence[Item]
+    publications: Sequence[Publication] = ()
+    is_mandatory: bool = False  #: notices for administrators
 
 
 @transaction.atomic(durable=True)
@@ -86,7 +103,16 @@ def claim_mail(*, channel_id: UUID) -> Mail | None:
     channel.fence += 1
     channel.lease_until = now + LEASE
     channel.save(update_fields=["fence", "lease_until"])
-    return Mail(channel.pk, channel.fence, message_id, address, channel.language, _items(rows))
+    return Mail(
+        channel.pk,
+        channel.fence,
+        message_id,
+        address,
+        channel.language,
+        _items(rows),
+        [_publication(row.announcement.version) for row in rows if row.announcement.version],
+        rows[0].announcement.kind in MANDATORY,
+    )
 
 
 @transaction.atomic(durable=True)
@@ -142,13 +168,15 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
         channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
     ).select_related(
         *(f"announcement__interrupt__{name}" for name in ("team", "agent", "run__requester_user")),
+        "announcement__version__team",
     )
     rows = list(due.order_by("pk")[:MAX_NOTIFICATIONS])
     tried = [row for row in rows if row.message_id is not None]
     if tried:
         return [row for row in tried if row.message_id == tried[0].message_id]
     tests = [row for row in rows if row.announcement.kind == AnnouncementKind.TEST]
-    return tests or rows
+    notices = [row for row in rows if row.announcement.kind in MANDATORY]
+    return tests or notices or rows
 
 
 def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:
@@ -160,7 +188,12 @@ def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list
     for row in rows:
         interrupt = row.announcement.interrupt
         why = None
-        if interrupt is not None:
+        if row.announcement.kind in MANDATORY:
+            about = interrupt or row.announcement.version
+            team_id = about.team_id if about else None
+            is_admin = channel.user_id in administrators_of(team_id)
+            why = None if is_admin else Reason.NO_ACCESS
+        elif interrupt is not None:
             subscriber = next(iter(by_team.get(interrupt.team_id, ())), None)
             why = (
                 reason_to_drop(interrupt, row.announcement.kind, subscriber, now)
@@ -201,9 +234,26 @@ def _items(rows: Sequence[Notification]) -> list[Item]:
     return list(items.values())
 
 
+def _publication(version: PolicyVersion) -> Publication:
+    return Publication(
+        team=version.team.name if version.team else "",
+        team_slug=version.team.slug if version.team else "",
+        number=version.number,
+        publisher=version.publisher_label,
+        comment=version.comment,
+    )
+
+
 def _item(interrupt: Interrupt, kind: str) -> Item:
     requester = interrupt.run.requester_user
+    decision = (
+        Decision.objects.filter(interrupt=interrupt, withdrawn_at=None).first()
+        if kind == AnnouncementKind.OVERRIDDEN
+        else None
+    )
     return Item(
+        decided_by=decision.actor_label if decision else "",
+        override_reason=decision.override_reason if decision else "",
         interrupt_id=interrupt.pk,
         kind=kind,
         team=interrupt.team.name,

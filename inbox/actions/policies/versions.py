@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from agents.agui import strict_json
 from inbox.actions.audit import audit_trail
+from inbox.actions.notifications.announcements import announce_publication
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.actions.webhooks import outbox
 from inbox.models import PolicyDraft, PolicyVersion, Team
@@ -186,4 +187,5 @@ def store_version(
         comment=comment,
         policy=audit_trail.inline_text(body),
     )
+    announce_publication(version, now)
     return version

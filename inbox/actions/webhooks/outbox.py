@@ -62,11 +62,16 @@ def interrupts_closed(
     answers: Sequence[tuple[Interrupt, ResumeEntry]],
     actor: Actor,
     now: datetime,
+    override: bool = False,
 ) -> None:
-    """Store messages about decided or expired interrupts; the caller holds the lock."""
+    """
+    Store messages about decided or expired interrupts; the caller holds the lock.
+
+    `override` tells that they were approved despite the policy.
+    """
     for kind, is_expired in _CLOSED.items():
         rows = [
-            (row, {"decision": {**_decision(entry, actor, now), "policy": _policy(row)}})
+            (row, {"decision": _decision(row, entry, actor, now, override=override)})
             for row, entry in answers
             if (row.status == InterruptStatus.EXPIRED) is is_expired
         ]
@@ -249,7 +254,9 @@ def _interrupt(row: Interrupt) -> dict[str, Any]:
     }
 
 
-def _decision(entry: ResumeEntry, actor: Actor, now: datetime) -> dict[str, Any]:
+def _decision(
+    row: Interrupt, entry: ResumeEntry, actor: Actor, now: datetime, *, override: bool
+) -> dict[str, Any]:
     approved = entry.payload.get("approved") if isinstance(entry.payload, dict) else None
     return {
         "status": entry.status.value,
@@ -257,6 +264,8 @@ def _decision(entry: ResumeEntry, actor: Actor, now: datetime) -> dict[str, Any]
         "by": actor.label[:160],
         "kind": actor.kind.value,
         "at": _timestamp(now),
+        "override": override,
+        "policy": _policy(row),
     }
 
 

@@ -85,6 +85,8 @@ class Decision(Schema):
     """True if a person approved explicitly without having seen the masked values."""
     grant: Id | None = source("grant_id")
     """The grant that approved the call, null if a person, key or rule decided."""
+    override_reason: Annotated[str, example("")]
+    """The reason of an approval despite the policy; "" for other decisions."""
     by: PersonName = source("actor_label")
     at: datetime = source("created_at")
     withdrawn_at: datetime | None

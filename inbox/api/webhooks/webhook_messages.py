@@ -60,6 +60,8 @@ class WebhookDecision(Schema):
     by: PersonName
     kind: ActorKind
     at: datetime
+    override: bool
+    """True if a person approved despite the policy."""
     policy: WebhookPolicy | None
     """The version of the team's policy that ruled on the interrupt, and its rules."""
 

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.fields import choices, id_field, known_states
+from inbox.models.policies.policies import PolicyVersion
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
@@ -29,6 +30,14 @@ class Announcement(models.Model):
     interrupt = models.ForeignKey(
         Interrupt, null=True, on_delete=models.PROTECT, related_name="announcements", db_index=False
     )
+    version = models.ForeignKey(
+        PolicyVersion,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="that was published",
+    )
     kind = models.CharField(max_length=20, choices=choices(AnnouncementKind))
     at = models.DateTimeField()
     expanded_at = models.DateTimeField(null=True)
@@ -45,6 +54,8 @@ class Announcement(models.Model):
 class Channel(models.Model):
     """
     A way to reach a person; its row is the lock of its notifications, which one worker sends.
+
+    People who subscribe have one, and administrators of whom there were mandatory notices.
 
     Mails go to the confirmed primary address of the account. A transaction that locks a channel
     then takes those of teams only, for audit entries.

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from inbox.models import Claim, GroupMember, Interrupt, InterruptView, Membership, Subscription
 from inbox.queries.policies.quorum import Quorum, current_quorum
@@ -16,7 +16,7 @@ from inbox.rules.notifications.events import (
     Reason,
     fits_a_slot,
 )
-from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
+from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
 from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs import states
@@ -64,6 +64,22 @@ def subscribers_of(
             subscriber = Subscriber(member.user_id, person, subscription)
             subscribers.setdefault(member.team_id, []).append(subscriber)
     return subscribers
+
+
+def administrators_of(team_id: UUID | None) -> set[int]:
+    """
+    Return the active administrators of a team who have a confirmed address, by user id.
+
+    For None, the installation, they are those of all teams and the superusers.
+    """
+    confirmed = EmailAddress.objects.filter(verified=True, user__is_active=True)
+    admins = Membership.objects.filter(role=Role.ADMIN)
+    if team_id is not None:
+        admins = admins.filter(team=team_id)
+    people = Q(user__in=admins.values("user"))
+    if team_id is None:
+        people |= Q(user__is_superuser=True)
+    return set(confirmed.filter(people).values_list("user", flat=True))
 
 
 def may_decide(quorum: Quorum, subscriber: Subscriber) -> bool:

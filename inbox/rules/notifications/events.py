@@ -17,11 +17,16 @@ class AnnouncementKind(StrEnum):
     OPENED = "opened"  #: a request is open, or open again
     REMINDED = "reminded"  #: a policy reminds people of it
     ESCALATED = "escalated"  #: more people may decide it from now on
+    OVERRIDDEN = "overridden"  #: a request was approved despite the policy
+    POLICY_PUBLISHED = "policy_published"
     TEST = "test"  #: a test message, to which nobody subscribes
 
 
 #: The kinds that people can choose.
 CHOICES: Final = (AnnouncementKind.OPENED, AnnouncementKind.REMINDED, AnnouncementKind.ESCALATED)
+
+#: The kinds that all administrators of the team get, without a subscription.
+MANDATORY: Final = (AnnouncementKind.OVERRIDDEN, AnnouncementKind.POLICY_PUBLISHED)
 
 
 class ChannelKind(StrEnum):

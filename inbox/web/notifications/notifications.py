@@ -34,6 +34,8 @@ _KINDS = {
     AnnouncementKind.OPENED: gettext_noop("New request"),
     AnnouncementKind.REMINDED: gettext_noop("Reminder"),
     AnnouncementKind.ESCALATED: gettext_noop("Escalation"),
+    AnnouncementKind.OVERRIDDEN: gettext_noop("Policy overridden"),
+    AnnouncementKind.POLICY_PUBLISHED: gettext_noop("Policy published"),
     AnnouncementKind.TEST: gettext_noop("Test mail"),
 }
 _STATUSES = {

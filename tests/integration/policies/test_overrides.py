@@ -10,7 +10,8 @@ from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.decide import decide
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_team
-from inbox.models import AuditEntry, Decision, Run
+from inbox.actions.webhooks.endpoints import add_webhook
+from inbox.models import AuditEntry, Decision, Delivery, Run
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules import errors
@@ -70,6 +71,22 @@ def test_the_trail_has_the_reason_and_the_rules(interrupt, leader):
     assert entry.actor_id == str(leader.user_id)
     assert detail["payload"] == {"reason": "The shop is down."}
     assert detail["policy"]["rules"] == ["two"]
+
+
+def test_clients_and_webhooks_learn_of_an_override(world, client, interrupt, leader):
+    add_webhook(
+        team_id=world.team.pk,
+        url="https://hooks.example.com/",
+        event_types=["interrupt.decided"],
+        actor=SEED,
+    )
+
+    override(interrupt, leader)
+
+    client.force_login(world.bob)
+    decision = client.get(f"/api/interrupts/{interrupt.pk}").json()["decision"]
+    assert decision["override_reason"] == "The shop is down."
+    assert json.loads(Delivery.objects.get().body)["data"]["decision"]["override"] is True
 
 
 def test_the_requester_may_override(world, leader, run_paying):

@@ -80,6 +80,7 @@ def test_the_shape_of_what_is_told(world, endpoint, bob, settings):
     decision = message["data"].pop("decision")
     assert message.pop("timestamp") == decision.pop("at")
     assert decision.pop("policy") is None
+    assert decision.pop("override") is False
     assert decision == {"status": "resolved", "approved": True, "by": "Bob", "kind": "human"}
     assert message == {
         "type": "interrupt.decided",

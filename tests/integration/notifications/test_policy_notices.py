@@ -1,0 +1,162 @@
+"""Notices for administrators: overridden and published policies, which nobody can switch off."""
+
+from dataclasses import replace
+
+import pytest
+from django.core import mail
+
+from inbox.actions.decisions.decide import decide
+from inbox.actions.notifications.subscriptions import subscribe, unsubscribe
+from inbox.actions.people.groups import add_to_group, create_group
+from inbox.actions.people.members import change_role, change_team
+from inbox.actions.policies.installation import publish_installation_policy
+from inbox.models import Channel, User
+from inbox.platform.clock import database_now
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import SEED, Role
+from inbox.rules.runs.states import EntryStatus
+from tests.support.notifications.subscribed import (
+    EVERY_EVENT,
+    confirm_address,
+    send_all,
+    subscribe_person,
+)
+from tests.support.policies.published import administrator, publish, rule, tool_is
+from tests.support.steps import open_interrupts, start
+
+TWO = {"slots": [{"role": "reviewer"}, {"role": "reviewer"}]}
+
+
+@pytest.fixture
+def erin(world):
+    actor = administrator(world)
+    confirm_address(actor, "erin@example.com")
+    return actor
+
+
+@pytest.fixture
+def override(world, bob):
+    """Bob approves an e-mail despite the policy, for a reason."""
+    team_id = world.team.pk
+    create_group(team_id=team_id, name="leads", actor=SEED)
+    add_to_group(team_id=team_id, name="leads", user_id=bob.user_id, actor=SEED)
+    change_team(team_id=team_id, override_group="leads", actor=SEED)
+
+    def approve(reason="The shop is down."):
+        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+        decide(
+            interrupt_id=interrupt.pk,
+            status=EntryStatus.RESOLVED,
+            payload={"approved": True},
+            view_digest=interrupt.shown_digest,
+            actor=replace(bob, signed_in_at=database_now()),
+            entrance=Entrance.OVERRIDE_REST,
+            override_reason=reason,
+        )
+        return interrupt
+
+    return approve
+
+
+def end_pauses():
+    """Let the next mail go at once."""
+    Channel.objects.update(next_try_at=None)
+
+
+def test_administrators_are_told_of_an_override(world, erin, bob, override, settings):
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+    send_all()
+    mail.outbox.clear()
+
+    interrupt = override()
+    end_pauses()
+    send_all()
+
+    (message,) = mail.outbox
+    assert message.to == ["erin@example.com"]
+    assert message.subject == "A request was approved despite the policy of Tests"
+    assert f"https://signoff.example.com/interrupts/{interrupt.pk}/" in message.body
+    assert f"Approved by: {bob.label}" in message.body
+    assert "Reason: The shop is down." in message.body
+
+
+def test_administrators_are_told_of_a_published_policy(world, erin, settings):
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    version = publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+
+    send_all()
+
+    (message,) = mail.outbox
+    assert message.subject == "A policy of Tests was published"
+    assert f"https://signoff.example.com/teams/tests/policy/{version.number}/" in message.body
+
+
+def test_nobody_can_unsubscribe_from_the_notices(world, erin, settings):
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    subscribe(events=EVERY_EVENT, mode="at_once", minutes=5, language="en", actor=erin)
+    unsubscribe(actor=erin)
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+
+    send_all()
+
+    (message,) = mail.outbox
+    assert "List-Unsubscribe" not in message.extra_headers
+    assert "/unsubscribe/" not in message.body
+    assert "nobody can switch off" in message.body
+
+
+def test_only_administrators_of_the_team_get_them(world, erin, bob, carol):
+    for actor in (bob, carol):
+        subscribe_person(actor)
+
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+    send_all()
+
+    assert [message.to for message in mail.outbox] == [["erin@example.com"]]
+
+
+def test_a_former_administrator_gets_none(world, erin):
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+    administrator(world, "frank")
+    change_role(team_id=world.team.pk, user_id=erin.user_id, role=Role.VIEWER, actor=SEED)
+
+    send_all()
+
+    assert mail.outbox == []
+
+
+def test_all_administrators_are_told_of_a_policy_of_the_installation(world, erin, carol):
+    root = User.objects.create_superuser("root", password="root-password")
+    for actor, address in ((carol, "carol@example.com"), (actor_of_user(root), "root@example.com")):
+        confirm_address(actor, address)
+
+    publish_installation_policy(
+        body={"rules": [rule("stop", "deny", tool_is("drop_table"))]}, actor=actor_of_user(root)
+    )
+    send_all()
+
+    assert sorted(message.to[0] for message in mail.outbox) == [
+        "carol@example.com",
+        "erin@example.com",
+        "root@example.com",
+    ]
+    assert {message.subject for message in mail.outbox} == {
+        "A policy of the installation was published"
+    }
+
+
+def test_a_hostile_reason_stays_on_its_line(world, erin, override):
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+    send_all()
+    mail.outbox.clear()
+    override("a\n\nSubject: b\u202e <script>alert(1)</script>")
+    end_pauses()
+
+    send_all()
+
+    (message,) = mail.outbox
+    assert "Reason: a Subject: b" in message.body
+    assert "\u202e" not in message.body
+    assert "<script>" not in message.alternatives[0][0]
