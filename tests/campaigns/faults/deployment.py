@@ -109,6 +109,7 @@ class People:
     stopped: int = 0
     doubts: int = 0
     refused: list[str] = field(default_factory=list)
+    rival: str = ""  #: another person, who may be faster
 
     def answer_until(self, stop: threading.Event) -> None:
         """Look, answer, and look again."""
@@ -128,7 +129,8 @@ class People:
                 lambda interrupt=interrupt, payload=payload: self.client.decide(interrupt, payload)
             )
             self.answered += 1
-            if answer.status_code != 200:
+            is_late = answer.status_code == 409 and answer.json().get("by") == self.rival
+            if answer.status_code != 200 and not is_late:
                 self.refused.append(f"{interrupt['id']}: {answer.status_code} {answer.text[:200]}")
 
     def _answer(self, interrupt: dict[str, Any]) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.campaigns.faults.deployment import (
@@ -37,7 +38,7 @@ from tests.campaigns.faults.failpoints import (
     ORDERS,
     Orders,
 )
-from tests.campaigns.faults.policy import judge_rulings, publish_policy
+from tests.campaigns.faults.policy import judge_rulings, make_grants, publish_policy
 from tests.campaigns.faults.process_forker import Child
 from tests.campaigns.report import Report
 from tests.campaigns.verdict import judge
@@ -92,7 +93,8 @@ def policy_kills(directory: Path, database: Database, *, short: bool) -> Report:
     with house(directory, database, lease=_LEASE_SECONDS) as on:
         publish_policy(on)
         troupe = _Troupe(on, report, OF_POLICIES, (), each=each, orders=orders)
-        _kill_all(on, troupe, report, orders=orders, at_once=12 if short else 48)
+        with in_background(partial(make_grants, on)):
+            _kill_all(on, troupe, report, orders=orders, at_once=12 if short else 48)
         judge_rulings(report, on)
     return report.done()
 
@@ -101,7 +103,7 @@ def _kill_all(on: House, troupe: "_Troupe", report: Report, *, orders: int, at_o
     """Bring orders until each point has had its kills, and judge the rows."""
     with ExitStack() as stack:
         client = stack.enter_context(on.client())
-        people = People(on, stack.enter_context(on.client()))
+        people = People(on, stack.enter_context(on.client()), rival="Granter")
         stack.enter_context(in_background(people.answer_until))
         stack.enter_context(in_background(troupe.keep_places))
         again(lambda: client.http.get("/healthz"))
