@@ -7,7 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, groups, invitations, teams
-from inbox.api.policies import grants, policies, reapplying, reviews, trying
+from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -64,6 +64,12 @@ urlpatterns = [
     path(
         "teams/<slug:team>/policy/warnings",
         reviews.PolicyReviews.of("get_policy_warnings"),
+    ),
+    path(
+        "installation/policy",
+        installation.InstallationPolicies.of(
+            "list_installation_versions", "publish_installation_policy"
+        ),
     ),
     path(
         "teams/<slug:team>/policy/reapply",

@@ -9,7 +9,7 @@ from inbox.actions.policies.versions import check_comment, store_version
 from inbox.models import PolicyVersion, Team
 from inbox.models.locks import lock_all_teams, lock_first_team
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import is_installation_admin
+from inbox.queries.policies.installation import require_installation_admin
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.language.document import parse_policy
@@ -19,7 +19,9 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 @transaction.atomic(durable=True)
-def publish_installation_policy(*, body: Any, actor: Actor, comment: str = "") -> PolicyVersion:
+def publish_installation_policy(
+    *, body: Any, actor: Actor, comment: str = "", seen_version: int | None = None
+) -> PolicyVersion:
     """
     Put a policy in force for all teams. Open interrupts keep the rulings that they have.
 
@@ -29,17 +31,21 @@ def publish_installation_policy(*, body: Any, actor: Actor, comment: str = "") -
         Forbidden: the actor does not administer the installation.
         PolicyError: the document is not a policy, or a rule allows.
         InvalidValue: the comment is too long, or the policy is the one in force.
+        PolicyChanged: the number of the version in force, 0 without one, is not `seen_version`.
     """
-    if not is_installation_admin(actor):
-        raise errors.Forbidden(
-            TranslatableMessage("Only who administers the installation can publish its policy.")
-        )
+    require_installation_admin(actor)
     check_comment(comment)
     policy = parse_policy(body, installation=True)
     check_supported(policy)
     text = canonical_body(policy)
     lock_all_teams()
     last = PolicyVersion.objects.filter(team=None).order_by("-number").first()
+    if seen_version is not None and seen_version != (last.number if last else 0):
+        raise errors.PolicyChanged(
+            TranslatableMessage(
+                "Another version was published in the meantime. Check it before publishing."
+            )
+        )
     if last is not None and last.body == text:
         raise errors.InvalidValue(TranslatableMessage("This is the policy in force."))
     version = store_version(

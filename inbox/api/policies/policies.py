@@ -90,7 +90,7 @@ class Policies(ApiView):
         return Response(
             PolicyState.represent(
                 state,
-                version=state.version and _represent_version(state.version),
+                version=state.version and represent_version(state.version),
                 draft=state.draft and _represent_draft(state.draft),
                 unreadable=state.is_unreadable,
             )
@@ -149,7 +149,7 @@ class Policies(ApiView):
             comment=body.comment,
             seen_digest=body.digest,
         )
-        return Response(_represent_version(version), status=201)
+        return Response(represent_version(version), status=201)
 
     @operation(
         "GET",
@@ -165,20 +165,20 @@ class Policies(ApiView):
             limit=pagination.one_more,
             before=pagination.after_number,
         )
-        return pagination.page(rows, _represent_version, cursor=lambda row: row.number)
+        return pagination.page(rows, represent_version, cursor=lambda row: row.number)
 
     @operation("GET", "Read one version of a team's policy", {200: Version})
     def get_version(self, request: Request, team: str, number: int) -> Response:
         actor = self.actor
         version = policies.policy_version(actor, team_for(actor, team).pk, number)
-        return Response(_represent_version(version))
+        return Response(represent_version(version))
 
 
 def _represent_draft(draft: "PolicyDraft") -> dict[str, Any]:
     return Draft.represent(draft, policy=_document(draft.body), author=draft.author_label)
 
 
-def _represent_version(version: "PolicyVersion") -> dict[str, Any]:
+def represent_version(version: "PolicyVersion") -> dict[str, Any]:
     return Version.represent(
         version,
         policy=_document(version.body),

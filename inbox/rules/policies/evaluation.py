@@ -216,9 +216,9 @@ def apply_grant(ruling: Ruling, grant: str) -> Ruling:
     return replace(ruling, effect=Effect.GRANT, requirement=None, grantable=False, grant=grant)
 
 
-def is_same_outcome(one: Ruling, other: Ruling) -> bool:
+def is_same_outcome(ruling: Ruling, other: Ruling) -> bool:
     """Return whether two rulings require the same, whatever rules are the reason."""
-    return (one.effect, one.grantable, one.requirement) == (
+    return (ruling.effect, ruling.grantable, ruling.requirement) == (
         other.effect,
         other.grantable,
         other.requirement,

@@ -15,7 +15,7 @@ from inbox.actions.policies.versions import (
     discard_draft,
     publish_draft,
 )
-from inbox.queries.people.access import require
+from inbox.queries.people.access import is_installation_admin, require
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.queries.policies.known_names import known_names
@@ -70,8 +70,8 @@ def version(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
     row = policy_version(actor, access.team.pk, number)
     context = {
         "version": row,
-        "rules": _rules(row.body),
-        "document": _pretty(row.body),
+        "rules": rules_of(row.body),
+        "document": pretty(row.body),
         "in_force": access.team.policy_version_id == row.pk,
         "seen": base_digest(state := policy_state(actor, access.team.pk)),
         "has_draft": state.draft is not None,
@@ -120,12 +120,12 @@ def _save_document(request: HttpRequest, actor: Actor, team: str, text: str) -> 
     try:
         replace_draft(
             team_id=team_id,
-            body=_parse(text),
+            body=parse_document(text),
             actor=actor,
             seen_digest=request.POST.get("seen", ""),
         )
     except errors.InvalidInput as refusal:
-        problems = _problems(refusal, text)
+        problems = problems_of(refusal, text)
         return _show(request, actor, team, document=text, problems=problems, status=422)
     except errors.PolicyChanged as refusal:
         notice = translate(refusal.message)
@@ -159,7 +159,7 @@ def restore(request: HttpRequest, actor: Actor, team: str, number: int) -> HttpR
     try:
         replace_draft(
             team_id=team_id,
-            body=_parse(body),
+            body=parse_document(body),
             actor=actor,
             seen_digest=request.POST.get("seen", ""),
         )
@@ -222,12 +222,13 @@ def _show(
 
     context = {
         "version": state.version,
-        "rules": _rules(state.version.body) if state.version else [],
+        "rules": rules_of(state.version.body) if state.version else [],
         "installation": (installation := state.team.installation_version),
-        "installation_rules": _rules(installation.body) if installation else [],
+        "installation_rules": rules_of(installation.body) if installation else [],
+        "may_change_installation": is_installation_admin(actor),
         "draft": state.draft,
-        "draft_rules": _rules(state.draft.body) if state.draft else [],
-        "document": document or (_pretty(base.body) if base else '{\n  "rules": []\n}'),
+        "draft_rules": rules_of(state.draft.body) if state.draft else [],
+        "document": document or (pretty(base.body) if base else '{\n  "rules": []\n}'),
         "is_refused": document is not None,
         "versions": versions,
         "warnings": warnings_of(state.version),
@@ -250,7 +251,7 @@ def _show(
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
 
 
-def _rules(body: str) -> list[dict[str, Any]]:
+def rules_of(body: str) -> list[dict[str, Any]]:
     """Return the rules of a stored policy as sentences; none if it cannot be read."""
     policy = parse_stored_policy(body)
     return [_rule(rule) for rule in policy.rules] if policy else []
@@ -293,14 +294,14 @@ def _with_mode(policy: Policy, rule_id: str, mode: Mode) -> Policy:
     return replace(policy, rules=tuple(rules))
 
 
-def _pretty(body: str) -> str:
+def pretty(body: str) -> str:
     try:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return body
 
 
-def _parse(text: str) -> Any:
+def parse_document(text: str) -> Any:
     try:
         return strict_json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -309,7 +310,7 @@ def _parse(text: str) -> Any:
         ) from error
 
 
-def _problems(refusal: errors.InvalidInput, text: str) -> list[dict[str, str]]:
+def problems_of(refusal: errors.InvalidInput, text: str) -> list[dict[str, str]]:
     """Return the problems of a document, each with the name of its rule."""
     problems = refusal.detail.get("problems")
     if not problems:
@@ -327,7 +328,7 @@ def _problems(refusal: errors.InvalidInput, text: str) -> list[dict[str, str]]:
 
 def _rule_names(text: str) -> dict[str, str]:
     """Return the names or ids of a document's rules by their position, as far as it has them."""
-    document = _parse(text)
+    document = parse_document(text)
     rules = document.get("rules") if isinstance(document, dict) else None
     names = {}
     for position, rule in enumerate(rules if isinstance(rules, list) else ()):

@@ -8,22 +8,28 @@ from playwright.sync_api import Page, expect
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser.accessibility_checks import Screens, find_faults
 from tests.support.browser.site import Site, open_site
+from tests.support.processes import manage
 
 pytestmark = pytest.mark.browser
 
+PROMOTE = (
+    "from inbox.models import User\nUser.objects.filter(username='admin').update(is_superuser=True)"
+)
 SCREENS = Screens()
 screen = SCREENS.add
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("teams")) as site:
+    data = tmp_path_factory.mktemp("teams")
+    with open_site(data) as site:
+        manage({"SIGNOFF_DATA_DIR": str(data)}, "shell", "-c", PROMOTE)
         yield site
 
 
 @pytest.fixture(scope="module")
 def page(site: Site) -> Iterator[Page]:
-    """The browser of an administrator."""
+    """The browser of an administrator, of the installation too."""
     with site.open_as("admin", reduced_motion="reduce") as page:
         yield page
 
@@ -98,6 +104,22 @@ def the_changes_of_a_draft(site, page, key):
 @screen
 def rules_in_shadow(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/shadow/")
+
+
+@screen
+def applying_the_policy(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/reapply/")
+
+
+@screen
+def the_policy_of_the_installation(site, page, key):
+    page.goto(f"{site.url}/installation/policy/")
+    page.fill("#f-document", '{"rules": [{"id": "stop", "effect": "allow", "when": []}]}')
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#f-document-err")).to_be_visible()
+    page.fill("#f-document", '{"rules": [{"id": "stop", "effect": "deny", "when": []}]}')
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("button", name="Publish for all teams")).to_be_visible()
 
 
 @screen
