@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 
-PAYMENTS = {"88121": 142.5, "87990": 85.0, "88007": 12.0}
+PAYMENTS = {"88121": 142.5, "87990": 85.0, "86931": 75.0, "87204": 64.0, "88007": 12.0}
 
 
 class Complaint(BaseModel):

@@ -1,4 +1,4 @@
-"""The demo: a team, four people, two API keys, a policy, and runs that wait for decisions."""
+"""The demo: a team, four people, two API keys, a policy, a grant, and runs that wait."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from inbox import engine
+from inbox.actions.decisions.decide import decide
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_team
@@ -17,10 +18,15 @@ from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.teams import add_agent, ensure_team_by_slug
+from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.members import members_of
+from inbox.queries.policies.grants import grants_of_team
 from inbox.queries.policies.policies import policy_state
+from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import AddressTaken, UsernameTaken
 from inbox.rules.people.access import SEED, Permission, Role
+from inbox.rules.policies.grants import GrantRequest
+from inbox.rules.runs.states import EntryStatus
 
 TEAM = "demo"
 PEOPLE = (
@@ -69,6 +75,13 @@ POLICY: dict[str, Any] = {
         },
     ]
 }
+#: Marco has approved the first of these refunds and allows more like it, up to 80.00; this grant
+#: approves the second.
+GRANTED: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("refund-desk", {"order": "86931", "why": "It is the wrong colour."}, "Order 86931"),
+    ("refund-desk", {"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
+)
+GRANT_MAKER = "marco"
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
@@ -114,6 +127,7 @@ def _seed() -> Credentials:
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
     _, reviewer_key = make_key(team_id=team.pk, name="demo reviewer", scopes=scopes, actor=SEED)
+    _make_grant(agents["refund-desk"], team.pk)
     for name, value, message in RUNS:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key, reviewer_key)
@@ -129,6 +143,31 @@ def _publish_policy(team_id: UUID) -> None:
     if policy_state(SEED, team_id).version is None:
         save_draft(team_id=team_id, body=POLICY, actor=SEED)
         publish_draft(team_id=team_id, actor=SEED, comment="The policy of the demo")
+
+
+def _make_grant(agent: Any, team_id: UUID) -> None:
+    """Make the grant of the demo and let it approve a run, unless an earlier start did."""
+    people = {row.user.username: row.user for row in members_of(SEED, team_id)}
+    if grants_of_team(SEED, team_id, limit=1):
+        return
+    (_, value, message), (_, granted_value, granted_message) = GRANTED
+    run = _start(agent, value, message)
+    engine.execute_run(run.pk)
+    interrupt = run.interrupts.get()
+    decide(
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.RESOLVED,
+        payload={"approved": True},
+        actor=actor_of_user(people[GRANT_MAKER]),
+        view_digest=interrupt.shown_digest,
+        entrance=Entrance.PAGE,
+        grant=GrantRequest(
+            {"order": "any", "amount": {"up_to": 80}, "note": "any"},
+            is_for_agent=True,
+            minutes=24 * 60,
+        ),
+    )
+    _start(agent, granted_value, granted_message)
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
@@ -148,10 +187,10 @@ def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
     return Account(username, role.value, password)
 
 
-def _start(agent: Any, value: dict[str, Any] | None, text: str) -> None:
+def _start(agent: Any, value: dict[str, Any] | None, text: str) -> Any:
     message = {"id": new_external_id(), "role": "user", "content": text}
     props = None if value is None else {"input": value}
-    engine.start_run(
+    started = engine.start_run(
         agent=agent,
         request=RunRequest(
             thread_id=new_external_id(),
@@ -160,3 +199,4 @@ def _start(agent: Any, value: dict[str, Any] | None, text: str) -> None:
         ),
         actor=SEED,
     )
+    return started.run

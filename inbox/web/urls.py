@@ -31,10 +31,10 @@ from inbox.web.policies import (
     installation_page,
     policy_page,
     reapply_page,
-    rule_pages,
     shadow_page,
     try_page,
 )
+from inbox.web.policies.editing import calendar_pages, rule_pages
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -152,6 +152,26 @@ urlpatterns = [
         "teams/<slug:team>/policy/rules/<slug:rule_id>/change",
         policy_page.change_rule,
         name="change_policy_rule",
+    ),
+    path(
+        "teams/<slug:team>/policy/calendars/new/",
+        calendar_pages.new_calendar,
+        name="new_policy_calendar",
+    ),
+    path(
+        "teams/<slug:team>/policy/calendars/new/add",
+        calendar_pages.add_calendar,
+        name="add_policy_calendar",
+    ),
+    path(
+        "teams/<slug:team>/policy/calendars/<slug:name>/",
+        calendar_pages.calendar,
+        name="policy_calendar",
+    ),
+    path(
+        "teams/<slug:team>/policy/calendars/<slug:name>/save",
+        calendar_pages.save_calendar,
+        name="save_policy_calendar",
     ),
     path("teams/<slug:team>/policy/publish", policy_page.publish, name="publish_policy"),
     path("teams/<slug:team>/policy/discard", policy_page.discard, name="discard_policy"),

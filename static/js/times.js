@@ -47,7 +47,7 @@ const formats = {
     return dateAndTime.format(at);
   },
   clock(at) {
-    return Date.now() - at < day ? clockTime.format(at) : dateAndTime.format(at);
+    return Math.abs(Date.now() - at) < day ? clockTime.format(at) : dateAndTime.format(at);
   },
 };
 

@@ -40,14 +40,16 @@ from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
 from inbox.web.policies.draft_review import change_rows, warning_texts
-from inbox.web.policies.drafts import (
+from inbox.web.policies.editing.calendar_form import week_text
+from inbox.web.policies.editing.drafts import (
     base_digest,
+    base_policy,
     change_draft,
     free_id,
     replace_draft,
     without_rule,
 )
-from inbox.web.policies.rule_templates import TEMPLATES
+from inbox.web.policies.editing.rule_templates import TEMPLATES
 
 VERSIONS_LISTED = 50
 #: Of an uploaded file, which may be indented; a policy has fewer bytes.
@@ -240,6 +242,10 @@ def _show(
         if state.draft
         else [],
         "templates": [(name, gettext(title)) for name, (title, _) in TEMPLATES.items()],
+        "calendars": [
+            (name, item.zone, week_text(item))
+            for name, item in sorted(base_policy(state).calendars.items())
+        ],
         "seen": base_digest(state),
         "most_comment": MAX_COMMENT_CHARACTERS,
         "problems": (),

@@ -138,6 +138,21 @@ def a_rule_with_errors(site, page, key):
 
 
 @screen
+def a_calendar_with_errors(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/calendars/new/")
+    page.fill("#f-zone", "Berlin")
+    page.fill("#f-mon", "in the morning")
+    page.click("button.btn-primary[name=save]")
+    expect(page.locator("#f-mon-err")).to_be_visible()
+
+
+@screen
+def revoking_a_grant(site, page, key):
+    page.goto(f"{site.url}/teams/demo/grants/")
+    page.click("main summary")
+
+
+@screen
 def groups(site, page, key):
     page.goto(f"{site.url}/teams/demo/groups/")
     page.fill("#f-name", "Not a name")
@@ -147,8 +162,8 @@ def groups(site, page, key):
 
 @screen
 def grants(site, page, key):
-    page.goto(f"{site.url}/teams/demo/grants/")
-    expect(page.get_by_text("There are no active grants.")).to_be_visible()
+    page.goto(f"{site.url}/teams/demo/grants/?state=ended")
+    expect(page.get_by_text("No grant has ended yet.")).to_be_visible()
 
 
 @screen

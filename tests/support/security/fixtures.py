@@ -61,7 +61,9 @@ def things(world, bob, settings, tmp_path):
     group = create_group(team_id=world.team.pk, name="finance", actor=SEED)
     message = send_test(endpoint_id=hook.pk, actor=SEED)
     publish(world, rule("reads", "ask", tool_is("read")))
-    draft = {"rules": [rule("writes", "ask", tool_is("write"))]}
+    office = {"zone": "UTC", "week": {"mon": [["09:00", "17:00"]]}}
+    rules = [rule("writes", "ask", tool_is("write"))]
+    draft = {"rules": rules, "calendars": {"office": office}}
     policy_digest = save_draft(team_id=world.team.pk, body=draft, actor=SEED).digest
     keep_in(settings, tmp_path)
     transparency_log.append_and_sign()

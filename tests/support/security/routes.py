@@ -216,6 +216,10 @@ GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302
 POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/calendars/new/     302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/calendars/new/add  302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/calendars/<slug:name>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/calendars/<slug:name>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/rules/<slug:rule_id>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/rules/<slug:rule_id>/change 302 404 403 403 303 404 302 302 302 302 302 302 302
@@ -336,6 +340,7 @@ _IN_THE_BODY = (
 _WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
 _INVITATION = {"email": "nora@example.com", "role": "viewer"}
 _RULE = {"name": "New", "effect": "ask", "mode": "enforce", "via": ["web"], "save": "1"}
+_CALENDAR = {"name": "shop", "zone": "UTC", "mon": "09:00-17:00", "save": "1"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
     "PATCH api/agents/<slug:slug>": {"environment": "production"},
@@ -352,6 +357,8 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/<int:number>/draft": {},
     "POST teams/<slug:team>/policy/new/add": _RULE,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/save": _RULE,
+    "POST teams/<slug:team>/policy/calendars/new/add": _CALENDAR,
+    "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
 }
@@ -393,6 +400,7 @@ class Route:
             ("<int:number>", "1"),
             ("<slug:app_label>", "inbox"),
             ("<slug:rule_id>", "writes"),
+            ("<slug:name>", "office"),
         ):
             path = path.replace(part, value)
         return f"/{path}"

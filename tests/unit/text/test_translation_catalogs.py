@@ -23,6 +23,7 @@ _SAME = {
         "Text",
         "Thread",
         "Threads",
+        "Version",
         "Filter",
         "optional",
         "null",

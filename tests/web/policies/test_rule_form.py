@@ -11,7 +11,7 @@ from inbox.models import PolicyDraft, Team
 from inbox.rules.people.access import SEED
 from inbox.rules.policies.language.document import parse_policy
 from inbox.rules.policies.language.policy import Op, Requirement
-from inbox.web.policies.rule_form import form_of, parse_value, rule_json, value_text
+from inbox.web.policies.editing.rule_form import form_of, parse_value, rule_json, value_text
 from tests.support.policies.generator import document
 from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
 from tests.support.steps import start

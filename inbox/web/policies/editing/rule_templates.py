@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.policies.tools import TeamTool
 from inbox.rules.policies.language.policy import Effect, OnExpiry, Via
-from inbox.web.policies.rule_form import Row, RuleForm
+from inbox.web.policies.editing.rule_form import Row, RuleForm
 
 #: Names of arguments that are amounts, the likeliest first.
 _AMOUNTS: Final = ("amount", "total", "price", "cost", "sum")

@@ -27,14 +27,14 @@ from inbox.rules.policies.language.sentences import rule_sentence
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
-from inbox.web.policies.drafts import (
+from inbox.web.policies.editing.drafts import (
     base_digest,
     base_policy,
     change_draft,
     free_id,
     rule_of,
 )
-from inbox.web.policies.rule_form import (
+from inbox.web.policies.editing.rule_form import (
     COMPARISONS,
     SIDES,
     UNITS,
@@ -47,8 +47,8 @@ from inbox.web.policies.rule_form import (
     tool_names,
     tools_of,
 )
-from inbox.web.policies.rule_templates import TEMPLATES
-from inbox.web.policies.team_tools import team_tools
+from inbox.web.policies.editing.rule_templates import TEMPLATES
+from inbox.web.policies.editing.team_tools import team_tools
 
 EFFECTS = {
     Effect.ALLOW: (gettext_noop("Allow"), gettext_noop("The call runs without asking anybody.")),

@@ -1,0 +1,1 @@
+"""Changing the draft of a policy with forms."""
