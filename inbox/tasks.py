@@ -5,7 +5,8 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, notification_sender, transparency_log, webhook_sender
+from inbox import engine, transparency_log
+from inbox.sending import notification_sender, webhook_sender
 
 
 @shared_task(name="inbox.tasks.execute_run")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from inbox import wakeups, webhook_sender
+from inbox import wakeups
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import revoke_grant
@@ -16,6 +16,7 @@ from inbox.api.base.openapi import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
+from inbox.sending import webhook_sender
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
 from tests.support.policies.published import approve_with_grant, publish, rule

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from inbox.actions.webhooks.outbox import message
 from inbox.rules.webhooks.delivery_rules import RETRY_DELAYS, EventType
-from inbox.webhook_sender import sign
+from inbox.sending.webhook_sender import sign
 from tests.support.processes import embedded_environment, manage, start_embedded
 from tests.support.product_client import wait_for
 

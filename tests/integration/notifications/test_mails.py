@@ -3,13 +3,14 @@
 import pytest
 from django.core import mail
 
-from inbox import notification_sender, sweeper
+from inbox import sweeper
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.notifications.mails import claim_mail
 from inbox.actions.notifications.subscriptions import unsubscribe
 from inbox.actions.people.members import remove_member
 from inbox.models import Announcement, Channel, Notification, Team
 from inbox.rules.people.access import SEED
+from inbox.sending import notification_sender
 from tests.support.notifications.mail_server import run_mail_server
 from tests.support.notifications.subscribed import confirm_address, send_all, subscribe_person
 from tests.support.policies.published import publish, rule, tool_is, up_to

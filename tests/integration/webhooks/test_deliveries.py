@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import OperationalError, connections
 
-from inbox import sweeper, wakeups, webhook_sender
+from inbox import sweeper, wakeups
 from inbox.actions.webhooks import deliveries
 from inbox.actions.webhooks.endpoints import (
     add_webhook,
@@ -25,6 +25,7 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     problem_message,
 )
+from inbox.sending import outgoing_http, webhook_sender
 from tests.support import steps
 from tests.support.agents.lost_workers import WorkerKilled
 from tests.support.http.webhook_receiver import Receiver, is_signed, receiver
@@ -73,7 +74,7 @@ def in_thread(received, thread_id):
 def test_recovered_receiver_gets_every_message_in_order(
     world, bob, receiver, endpoint, later, monkeypatch
 ):
-    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(outgoing_http, "ANSWER_SECONDS", 0.3)
     aside = Receiver()
     threads = [an_approved_run(world, bob), an_approved_run(world, bob)]
 
@@ -119,7 +120,7 @@ def test_recovered_receiver_gets_every_message_in_order(
 def test_a_message_that_came_twice_is_known_by_its_id(
     world, receiver, endpoint, later, monkeypatch
 ):
-    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(outgoing_http, "ANSWER_SECONDS", 0.3)
     receiver.may_answer.clear()
     start(world, "rehearse:echo")
     sweeper.sweep()
@@ -270,7 +271,7 @@ def test_late_result_of_a_worker_without_the_lease_is_ignored(world, endpoint, l
 def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
     world, receiver, endpoint, monkeypatch
 ):
-    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(outgoing_http, "ANSWER_SECONDS", 0.3)
     receiver.drips = True
     start(world, "rehearse:echo")
     sweeper.sweep()
@@ -390,7 +391,7 @@ def test_no_transaction_is_open_while_the_network_runs(world, receiver, endpoint
         seen.append(transactions())
         return [host]
 
-    monkeypatch.setattr(webhook_sender, "resolve", resolver)
+    monkeypatch.setattr(outgoing_http, "resolve", resolver)
     start(world, "rehearse:echo")
     outside = transactions()
     sweeper.sweep()
@@ -528,7 +529,7 @@ def test_our_own_network_is_not_reached(world, receiver, endpoint, settings, mon
     async def rebound(host, port):
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(webhook_sender, "resolve", rebound)
+    monkeypatch.setattr(outgoing_http, "resolve", rebound)
     start(world, "rehearse:echo")
     sweeper.sweep()
     assert problems()[-1] == "The URL points to a private network."

@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from inbox import webhook_sender
 from inbox.actions.webhooks.deliveries import MAX_CONCURRENT, claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
+from inbox.sending import webhook_sender
 from tests.support.races.concurrently import (
     Meeting,
     at_once,

@@ -7,7 +7,7 @@ from allauth.account.models import EmailAddress
 from inbox import sweeper
 from inbox.actions.notifications.subscriptions import subscribe
 from inbox.models import Channel
-from inbox.notification_sender import send_due
+from inbox.sending.notification_sender import send_due
 
 EVERY_EVENT = ("opened", "reminded", "escalated")
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from inbox import webhook_sender
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.platform.encryption import decrypt
 from inbox.rules.people.access import SEED
+from inbox.sending import webhook_sender
 from tests.support.http.webhook_receiver import receiver
 from tests.support.steps import start
 from tests.support.web.pages import err, words

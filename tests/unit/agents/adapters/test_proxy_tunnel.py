@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from agents.adapters.remote.http_client import build_request, open_client
-from inbox import webhook_sender
 from inbox.engine.agents import remote_agent
+from inbox.sending import outgoing_http
 
 PUBLIC = "93.184.216.34"
 
@@ -145,18 +145,17 @@ async def test_proxy_that_refuses_or_answers_itself_fails_the_connection(network
 async def test_webhooks_are_sent_by_the_proxy_except_in_our_own_network(
     network, settings, monkeypatch
 ):
-    monkeypatch.setattr(webhook_sender, "resolve", resolve)
+    monkeypatch.setattr(outgoing_http, "resolve", resolve)
     async with network() as server:
         settings.EGRESS_PROXY = server.proxy
         url = "http://hooks.example/in"
-        assert await webhook_sender._post(url, "{}", {}, may_be_private=False) == (
-            200,
-            "hooks.example",
-        )
+        answer = await outgoing_http.send(url, "{}", {}, may_be_private=False, most_bytes=100)
+        assert (answer.status, answer.body) == (200, "hooks.example")
 
-        monkeypatch.setattr(webhook_sender, "resolve", own_network)
+        monkeypatch.setattr(outgoing_http, "resolve", own_network)
         own = f"http://hooks.internal:{server.port}/in"
-        assert (await webhook_sender._post(own, "{}", {}, may_be_private=True))[0] == 200
+        answer = await outgoing_http.send(own, "{}", {}, may_be_private=True, most_bytes=100)
+        assert answer.status == 200
 
     assert len(server.heads) == 1
 

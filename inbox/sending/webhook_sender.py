@@ -1,7 +1,5 @@
 """Sending webhook messages: sign, post, record the attempt (Standard Webhooks 1.0)."""
 
-import asyncio
-import contextlib
 import threading
 import time
 from datetime import UTC, datetime
@@ -13,8 +11,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from standardwebhooks import Webhook
 
-from agents.adapters.remote import allowed_addresses, http_client
-from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
+from agents.adapters.remote.allowed_addresses import AddressRefused
 from inbox import wakeups
 from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import is_private_host
@@ -23,11 +20,10 @@ from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
+from inbox.sending import outgoing_http
 
 log = structlog.get_logger(__name__)
 
-#: The first covers name resolution, connecting, sending and the status; the second the body.
-ANSWER_SECONDS, BODY_SECONDS = 10.0, 2.0
 #: Messages of one task; then the worker is free for other tasks.
 MAX_MESSAGES_PER_TASK = 20
 
@@ -84,11 +80,16 @@ def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, st
     try:
         secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
         headers = sign(delivery.wire_id, delivery.body, secrets, at=clock.now())
-        sending = _post(endpoint.url, delivery.body, headers, may_be_private=private)
-        status, answer = http_client.run_in_new_loop(sending)
+        answer = outgoing_http.post(
+            endpoint.url,
+            delivery.body,
+            headers,
+            may_be_private=private,
+            most_bytes=MAX_RESPONSE_BYTES,
+        )
     except Exception as error:  # every failure must be recorded, or the message is retried forever
         return None, _problem_of(error, delivery), ""
-    return status, None if 200 <= status < 300 else DeliveryProblem.STATUS, answer
+    return answer.status, None if answer.is_success else DeliveryProblem.STATUS, answer.body
 
 
 _PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
@@ -120,44 +121,3 @@ def sign(message_id: str, body: str, secrets: list[str], *, at: datetime) -> dic
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": " ".join(signatures),
     }
-
-
-async def _post(
-    url: str, body: str, headers: dict[str, str], *, may_be_private: bool
-) -> tuple[int, str]:
-    """
-    Post to the resolved address that was checked.
-
-    Raises:
-        AddressRefused, TimeoutError, OSError, httpx.HTTPError.
-    """
-    proxy = "" if may_be_private else settings.EGRESS_PROXY
-    async with http_client.open_client(httpx.Timeout(ANSWER_SECONDS), proxy=proxy) as client:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
-            headers = {"User-Agent": "Signoff", **headers}
-            request = http_client.build_request(client, target, headers, accept="*/*", body=body)
-            response = await client.send(request, stream=True)
-        try:
-            return response.status_code, await _read_beginning(response)
-        finally:
-            await response.aclose()
-
-
-async def _read_beginning(response: httpx.Response) -> str:
-    """Return the first ANSWER_BYTES of the body, as far as they arrive within BODY_SECONDS."""
-    content = b""
-    with contextlib.suppress(TimeoutError, httpx.HTTPError):  # the status has arrived
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in response.aiter_raw():
-                content += chunk
-                if len(content) >= MAX_RESPONSE_BYTES:
-                    break
-    return (
-        content[:MAX_RESPONSE_BYTES]
-        .decode(errors="replace")
-        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    )
-
-
-resolve = allowed_addresses.resolve

@@ -1,0 +1,1 @@
+"""Sending to other systems: webhooks, mails and chats."""
