@@ -6,6 +6,7 @@ from inbox.api.agents import agents
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
+from inbox.api.notifications import chats
 from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
 from inbox.api.runs import runs, threads
@@ -99,6 +100,10 @@ urlpatterns = [
     path("keys/<uuid:key_id>", api_keys.Keys.of("get_key")),
     path("keys/<uuid:key_id>/rotate", api_keys.Keys.of("rotate_key")),
     path("keys/<uuid:key_id>/revoke", api_keys.Keys.of("revoke_key")),
+    path("teams/<slug:team>/channels", chats.Chats.of("list_chats", "add_chat")),
+    path("channels/<uuid:channel_id>", chats.Chats.of("get_chat", "change_chat", "remove_chat")),
+    path("channels/<uuid:channel_id>/test", chats.Chats.of("test_chat")),
+    path("channels/<uuid:channel_id>/notifications", chats.Chats.of("list_chat_notifications")),
     path("webhooks", webhooks.Webhooks.of("list_webhooks", "add_webhook")),
     path(
         "webhooks/<uuid:webhook_id>",

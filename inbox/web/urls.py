@@ -15,7 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
-from inbox.web.notifications import notifications
+from inbox.web.notifications import chats, notifications
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -43,6 +43,14 @@ urlpatterns = [
     path("account/notifications/", notifications.notifications, name="notifications"),
     path("account/notifications/save", notifications.save, name="save_notifications"),
     path("account/notifications/test", notifications.test, name="test_notifications"),
+    path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
+    path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),
+    path("teams/<slug:team>/channels/add", chats.add, name="add_team_chat"),
+    path("channels/<uuid:channel_id>/", chats.chat, name="team_chat"),
+    path("channels/<uuid:channel_id>/save", chats.save, name="save_team_chat"),
+    path("channels/<uuid:channel_id>/switch", chats.switch, name="switch_team_chat"),
+    path("channels/<uuid:channel_id>/test", chats.test, name="test_team_chat"),
+    path("channels/<uuid:channel_id>/remove", chats.remove, name="remove_team_chat"),
     path("unsubscribe/<str:token>/", notifications.end_by_link, name="unsubscribe"),
     path("language/", languages.choose, name="set_language"),
     path("", inbox_lists.interrupt_list, {"state": ListState.OPEN}, name="pending"),

@@ -1,7 +1,8 @@
 """Announcements: stored with the event, and expanded to the subscribers afterwards."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -11,9 +12,11 @@ from inbox.models.statements import Select, insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
     administrators_of,
+    chats_of,
     is_waiting,
     may_decide,
     subscribers_of,
+    team_of,
 )
 from inbox.queries.policies.quorum import current_quorum
 from inbox.rules.notifications.events import (
@@ -41,6 +44,11 @@ def announce(kind: AnnouncementKind, interrupts: Sequence[Interrupt], now: datet
 def announce_publication(version: PolicyVersion, now: datetime) -> None:
     """Store the announcement of a published policy, in its transaction."""
     insert([Announcement(version=version, kind=AnnouncementKind.POLICY_PUBLISHED, at=now)])
+
+
+def announce_outage(channel: Channel, now: datetime) -> None:
+    """Store the announcement that a chat was switched off, in its transaction."""
+    insert([Announcement(channel=channel, kind=AnnouncementKind.CHANNEL_DISABLED, at=now)])
 
 
 _NEW_ANNOUNCEMENTS = Select(
@@ -90,19 +98,37 @@ def expand_announcements() -> int:
         if announcement.kind in (subscription := subscriber.subscription).events
         and may_decide(quorums[interrupt], subscriber)
     ]
+    notifications += _for_chats(announcements, teams)
     notifications += _notices([pk for pk, kind, *_ in new if kind in MANDATORY], now)
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
     Announcement.objects.filter(pk__in=[pk for pk, *_ in new]).update(expanded_at=now)
     return len(new)
 
 
+def _for_chats(
+    announcements: Sequence[Announcement], teams: Collection[UUID]
+) -> list[Notification]:
+    """Return the notifications of the teams' chats, which are about all requests of a team."""
+    chats = chats_of(teams) if teams else {}
+    return [
+        Notification(
+            announcement=row,
+            channel_id=chat.channel_id,
+            due_at=due_at(row.kind, chat.mode, chat.minutes, row.at),
+        )
+        for row in announcements
+        if row.interrupt
+        for chat in chats.get(row.interrupt.team_id, ())
+        if row.kind in chat.events
+    ]
+
+
 def _notices(announcements: Sequence[int], now: datetime) -> list[Notification]:
     """Return the notifications of mandatory notices, for all administrators who have an address."""
     rows = Announcement.objects.filter(pk__in=announcements).order_by("pk")
     notices = []
-    for row in rows.select_related("interrupt", "version"):
-        about = row.interrupt or row.version
-        for user_id in administrators_of(about.team_id if about else None):
+    for row in rows.select_related("interrupt", "version", "channel"):
+        for user_id in administrators_of(team_of(row)):
             channel, _ = Channel.objects.get_or_create(
                 user_id=user_id,
                 kind=ChannelKind.EMAIL,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from inbox.actions.notifications.messages import enable_channel
 from inbox.actions.people.accounts import record_change
 from inbox.models import Announcement, Channel, Notification, Subscription
 from inbox.models.locks import lock_channel
@@ -40,10 +41,11 @@ def subscribe(
     choice = [kind.value for kind in CHOICES if kind in events]
     values = {"events": choice, "mode": mode, "minutes": minutes}
     before = Subscription.objects.filter(channel=channel).first()
-    if channel.disabled_at is not None or channel.language != language:
-        channel.disabled_at, channel.refused_since, channel.refusals = None, None, 0
+    if channel.disabled_at is not None:
+        enable_channel(channel)
+    if channel.language != language:
         channel.language = language
-        channel.save(update_fields=["disabled_at", "refused_since", "refusals", "language"])
+        channel.save(update_fields=["language"])
     row, _ = Subscription.objects.update_or_create(channel=channel, defaults=values)
     if before is None or any(getattr(before, name) != value for name, value in values.items()):
         record_change(channel.user_id, "subscription.changed", actor, **values)
@@ -74,6 +76,13 @@ def send_test(*, language: str, actor: Actor) -> None:
         InvalidValue: the account has no confirmed address.
     """
     channel = _channel(actor, language)
+    if channel.disabled_at is not None:
+        enable_channel(channel)  # a test shows whether the address works again
+    queue_test(channel)
+
+
+def queue_test(channel: Channel) -> None:
+    """Queue a test message, unless one waits; the caller holds the channel's lock."""
     now = database_now()
     waiting = Notification.objects.filter(
         channel=channel,

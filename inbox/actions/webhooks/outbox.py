@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from inbox import wakeups
 from inbox.models import (
+    Channel,
     Delivery,
     Grant,
     Interrupt,
@@ -125,6 +126,21 @@ def policy_published(*, team: Team, version: PolicyVersion, now: datetime) -> No
             "url": _link(f"/teams/{team.slug}/policy/{version.number}/"),
         }
         _insert(endpoints, kind, [(None, {"policy": facts, "team": team.slug})], now)
+
+
+def channel_disabled(*, channel: Channel, now: datetime) -> None:
+    """Store messages that a chat was switched off; the caller holds the channel's lock."""
+    kind = EventType.CHANNEL_DISABLED
+    if endpoints := [pk for pk, types in _ENDPOINTS.all(team=channel.team_id) if kind in types]:
+        team = channel.team.slug if channel.team else ""
+        facts = {
+            "id": str(channel.pk),
+            "kind": channel.kind,
+            "label": channel.label,
+            "reason": channel.disabled_reason,
+            "url": _link(f"/teams/{team}/channels/"),
+        }
+        _insert(endpoints, kind, [(None, {"channel": facts, "team": team})], now)
 
 
 def interrupt_endorsed(

@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiWebhook, extend_schema
 
 from inbox.api.base.field_types import AgentName, Id, PersonName, TeamName, example
 from inbox.api.base.schema import Schema
+from inbox.rules.notifications.events import ChannelEnd, ChannelKind
 from inbox.rules.people.access import ActorKind
 from inbox.rules.policies.grants import GrantEnd
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
@@ -136,6 +137,20 @@ class PolicyData(Schema):
     team: Annotated[str, example("demo")]
 
 
+class DisabledChat(Schema):
+    id: Id
+    kind: ChannelKind
+    label: Annotated[str, example("#ops")]
+    reason: ChannelEnd
+    url: Annotated[str, example("https://signoff.example.com/teams/demo/channels/")]
+    """Of the page with the team's chats."""
+
+
+class ChannelData(Schema):
+    channel: DisabledChat
+    team: Annotated[str, example("demo")]
+
+
 class NoData(Schema):
     """A test message carries no data."""
 
@@ -188,6 +203,12 @@ class PolicyMessage(Schema):
     data: PolicyData
 
 
+class ChannelMessage(Schema):
+    type: Literal[EventType.CHANNEL_DISABLED]
+    timestamp: datetime
+    data: ChannelData
+
+
 class TestMessage(Schema):
     type: Literal["webhook.test"]
     timestamp: datetime
@@ -207,6 +228,7 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "grant.made": (GrantMessage, "A reviewer has allowed further calls of a tool"),
     "grant.ended": (GrantMessage, "A grant has ended"),
     "policy.published": (PolicyMessage, "A version of a team's policy is in force"),
+    "channel.disabled": (ChannelMessage, "A chat of a team was switched off"),
     "webhook.test": (TestMessage, "Somebody tests the endpoint"),
 }
 #: In the description, because OpenAPI describes no headers of webhooks.

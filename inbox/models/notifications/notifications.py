@@ -5,11 +5,13 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.fields import choices, id_field, known_states
+from inbox.models.people.teams import Team
 from inbox.models.policies.policies import PolicyVersion
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
     AnnouncementKind,
+    ChannelEnd,
     ChannelKind,
     DeliveryMode,
     NotificationStatus,
@@ -38,6 +40,14 @@ class Announcement(models.Model):
         db_index=False,
         help_text="that was published",
     )
+    channel = models.ForeignKey(
+        "Channel",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="that was switched off",
+    )
     kind = models.CharField(max_length=20, choices=choices(AnnouncementKind))
     at = models.DateTimeField()
     expanded_at = models.DateTimeField(null=True)
@@ -53,19 +63,25 @@ class Announcement(models.Model):
 
 class Channel(models.Model):
     """
-    A way to reach a person; its row is the lock of its notifications, which one worker sends.
+    A way to reach a person or a team; its row is the lock of its notifications.
 
-    People who subscribe have one, and administrators of whom there were mandatory notices.
+    People who subscribe have one, and administrators of whom there were mandatory notices: mails go
+    to the confirmed primary address of the account. A team has chats, each with the URL of a
+    webhook. A removed chat remains as a row without its URL, for the log.
 
-    Mails go to the confirmed primary address of the account. A transaction that locks a channel
-    then takes those of teams only, for audit entries.
+    One worker at a time sends to a channel. A transaction that locks one then takes the locks of
+    teams only, for audit entries.
     """
 
     id = id_field()
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="channels"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="channels"
     )
-    kind = models.CharField(max_length=10, choices=choices(ChannelKind))
+    team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="channels")
+    kind = models.CharField(max_length=20, choices=choices(ChannelKind))
+    label = models.CharField(max_length=80, blank=True, help_text="of a chat, for people")
+    url = models.TextField(blank=True, help_text="of a chat, encrypted: whoever has it can post")
+    host = models.CharField(max_length=255, blank=True, help_text="of the URL")
     language = models.CharField(max_length=10)
     fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     lease_until = models.DateTimeField(null=True)
@@ -74,12 +90,19 @@ class Channel(models.Model):
     refusals = models.PositiveIntegerField(default=0, help_text="consecutive permanent refusals")
     refused_since = models.DateTimeField(null=True)
     answer = models.CharField(max_length=200, blank=True, help_text="the server's last answer")
+    failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
+    disabled_reason = models.CharField(max_length=10, choices=choices(ChannelEnd), blank=True)
     created_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["user", "kind"], name="one_channel_per_kind"),
+            models.CheckConstraint(
+                condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),
+                name="channel_has_one_owner",
+            ),
             known_states("kind", ChannelKind, "channel_kind_is_known"),
         ]
 

@@ -42,24 +42,28 @@ class Preferences:
 def preferences_of(actor: Actor) -> Preferences:
     """Return the subscription of a person, and the last notifications."""
     channel = Channel.objects.filter(user=actor.user_id, kind=ChannelKind.EMAIL).first()
-    rows = Notification.objects.filter(channel=channel) if channel else Notification.objects.none()
-    recent = rows.select_related("announcement__interrupt").order_by("-pk")[:MAX_LOG_ROWS]
     return Preferences(
         address=confirmed_address(actor.user_id or 0),
         subscription=Subscription.objects.filter(channel=channel).first() if channel else None,
         is_disabled=bool(channel and channel.disabled_at),
         answer=channel.answer if channel else "",
-        log=[
-            LogRow(
-                row.announcement.kind,
-                row.announcement.interrupt.title if row.announcement.interrupt else "",
-                row.settled_at or row.due_at,
-                row.status,
-                row.why,
-            )
-            for row in recent
-        ],
+        log=log_of(channel) if channel else [],
     )
+
+
+def log_of(channel: Channel) -> list[LogRow]:
+    """Return the last notifications to a channel, the latest first."""
+    rows = Notification.objects.filter(channel=channel).select_related("announcement__interrupt")
+    return [
+        LogRow(
+            row.announcement.kind,
+            row.announcement.interrupt.title if row.announcement.interrupt else "",
+            row.settled_at or row.due_at,
+            row.status,
+            row.why,
+        )
+        for row in rows.order_by("-pk")[:MAX_LOG_ROWS]
+    ]
 
 
 def has_new_announcements() -> bool:
@@ -76,6 +80,7 @@ def channels_with_due_notifications() -> list[UUID]:
         Q(lease_until=None) | Q(lease_until__lte=now),
         Q(next_try_at=None) | Q(next_try_at__lte=now),
         disabled_at=None,
+        removed_at=None,
     )
     return list(ready.filter(Exists(due)).values_list("pk", flat=True)[:_MAX_CHANNELS])
 

@@ -8,7 +8,15 @@ from uuid import UUID
 from allauth.account.models import EmailAddress
 from django.db.models import Prefetch, Q
 
-from inbox.models import Claim, GroupMember, Interrupt, InterruptView, Membership, Subscription
+from inbox.models import (
+    Announcement,
+    Claim,
+    GroupMember,
+    Interrupt,
+    InterruptView,
+    Membership,
+    Subscription,
+)
 from inbox.queries.policies.quorum import Quorum, current_quorum
 from inbox.rules.notifications.events import (
     AnnouncementKind,
@@ -66,6 +74,24 @@ def subscribers_of(
     return subscribers
 
 
+def chats_of(team_ids: Collection[UUID]) -> dict[UUID, list[Subscription]]:
+    """Return the subscriptions of the chats of teams that are switched on."""
+    rows = Subscription.objects.filter(
+        channel__team__in=team_ids, channel__disabled_at=None, channel__removed_at=None
+    )
+    chats: dict[UUID, list[Subscription]] = {}
+    for row in rows.select_related("channel"):
+        if row.channel.team_id is not None:
+            chats.setdefault(row.channel.team_id, []).append(row)
+    return chats
+
+
+def team_of(announcement: Announcement) -> UUID | None:
+    """Return the team that an announcement is about, None for the installation and for tests."""
+    about = announcement.interrupt or announcement.version or announcement.channel
+    return about.team_id if about else None
+
+
 def administrators_of(team_id: UUID | None) -> set[int]:
     """
     Return the active administrators of a team who have a confirmed address, by user id.
@@ -105,16 +131,32 @@ def reason_to_drop(
         return Reason.CLOSED
     if subscriber is None or not may_decide(current_quorum(interrupt, now), subscriber):
         return Reason.NO_ACCESS
-    subscription = subscriber.subscription
-    if kind not in subscription.events:
+    if kind not in subscriber.subscription.events:
         return Reason.UNSUBSCRIBED
-    if kind != AnnouncementKind.OPENED or subscription.mode != DeliveryMode.IF_WAITING:
+    if not _waits_for_people(kind, subscriber.subscription):
         return None
     others = Claim.objects.filter(interrupt=interrupt, until__gt=now)
     if others.exclude(user=subscriber.user_id).exists():
         return Reason.CLAIMED
     views = InterruptView.objects.filter(interrupt=interrupt, user=subscriber.user_id)
     return Reason.SEEN if views.exists() else None
+
+
+def reason_to_drop_in_chat(
+    interrupt: Interrupt, kind: str, subscription: Subscription, now: datetime
+) -> Reason | None:
+    """Return why a chat need not be told any more; None if it does."""
+    if not is_waiting(interrupt.status, interrupt.expires_at, now):
+        return Reason.CLOSED
+    if kind not in subscription.events:
+        return Reason.UNSUBSCRIBED
+    claims = Claim.objects.filter(interrupt=interrupt, until__gt=now)
+    is_claimed = _waits_for_people(kind, subscription) and claims.exists()
+    return Reason.CLAIMED if is_claimed else None
+
+
+def _waits_for_people(kind: str, subscription: Subscription) -> bool:
+    return kind == AnnouncementKind.OPENED and subscription.mode == DeliveryMode.IF_WAITING
 
 
 def confirmed_address(user_id: int) -> str:

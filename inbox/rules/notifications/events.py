@@ -19,6 +19,7 @@ class AnnouncementKind(StrEnum):
     ESCALATED = "escalated"  #: more people may decide it from now on
     OVERRIDDEN = "overridden"  #: a request was approved despite the policy
     POLICY_PUBLISHED = "policy_published"
+    CHANNEL_DISABLED = "channel_disabled"  #: a channel of a team was switched off
     TEST = "test"  #: a test message, to which nobody subscribes
 
 
@@ -26,11 +27,33 @@ class AnnouncementKind(StrEnum):
 CHOICES: Final = (AnnouncementKind.OPENED, AnnouncementKind.REMINDED, AnnouncementKind.ESCALATED)
 
 #: The kinds that all administrators of the team get, without a subscription.
-MANDATORY: Final = (AnnouncementKind.OVERRIDDEN, AnnouncementKind.POLICY_PUBLISHED)
+MANDATORY: Final = (
+    AnnouncementKind.OVERRIDDEN,
+    AnnouncementKind.POLICY_PUBLISHED,
+    AnnouncementKind.CHANNEL_DISABLED,
+)
 
 
 class ChannelKind(StrEnum):
+    """The ways to reach people: an e-mail address of a person, or a chat of a team."""
+
     EMAIL = "email"
+    SLACK = "slack"
+    TEAMS = "teams"
+    DISCORD = "discord"
+    SLACK_COMPATIBLE = "slack_compatible"  #: Mattermost, Rocket.Chat and others
+
+
+#: The kinds of which a team has channels, each with the URL of a webhook of the chat.
+CHAT_KINDS: Final = tuple(kind for kind in ChannelKind if kind is not ChannelKind.EMAIL)
+
+
+class ChannelEnd(StrEnum):
+    """The reason why a channel was switched off."""
+
+    REFUSED = "refused"  #: the server has refused messages for good, for a day
+    FAILING = "failing"  #: the server has taken no message for a day
+    BY_HAND = "by_hand"
 
 
 class DeliveryMode(StrEnum):
@@ -55,6 +78,7 @@ class Reason(StrEnum):
     SEEN = "seen"  #: the person has opened the request
     NO_ACCESS = "no_access"  #: the person may not decide the request any more
     UNSUBSCRIBED = "unsubscribed"
+    REMOVED = "removed"  #: the channel was removed
     NO_ADDRESS = "no_address"  #: the account has no confirmed address
     REFUSED = "refused"  #: the mail server refused the address or the message
     DISABLED = "disabled"  #: the address was switched off after it had been refused repeatedly
@@ -73,6 +97,12 @@ MAX_MAILS_PER_HOUR: Final = 12
 RETRY_DELAYS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600))
 #: An address is switched off after so many refusals in a row over so long a time.
 MAX_REFUSALS, MAX_REFUSED_TIME = 3, timedelta(hours=24)
+#: A chat is switched off after failures for so long a time.
+MAX_FAILING_TIME: Final = timedelta(hours=24)
+#: A server may ask to wait so long.
+MAX_WAIT: Final = timedelta(minutes=30)
+MAX_CHANNELS: Final = 20  #: of a team
+MAX_LABEL_CHARACTERS: Final = 80
 
 
 class SendProblem(StrEnum):
@@ -94,8 +124,8 @@ def retry_delay(failures: int) -> timedelta:
     return RETRY_DELAYS[min(failures, len(RETRY_DELAYS)) - 1]
 
 
-def next_mail_at(sent_at: Collection[datetime]) -> datetime | None:
-    """Return when the next mail may be sent, given the times of the mails of the last hour."""
+def next_message_at(sent_at: Collection[datetime]) -> datetime | None:
+    """Return when the next message may be sent, given the times of those of the last hour."""
     if not sent_at:
         return None
     times = sorted(sent_at)

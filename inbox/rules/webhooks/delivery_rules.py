@@ -25,6 +25,7 @@ class EventType(StrEnum):
     GRANT_MADE = "grant.made"  #: a reviewer allowed further calls of a tool
     GRANT_ENDED = "grant.ended"
     POLICY_PUBLISHED = "policy.published"  #: a version of the team's policy is in force
+    CHANNEL_DISABLED = "channel.disabled"  #: a chat gets no notifications any more
 
 
 #: The `type` of a test message, to which endpoints cannot subscribe.
@@ -159,7 +160,7 @@ def check_endpoint(
         InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    if url is not None and (problem := _url_problem(url, may_be_clear=may_be_clear)) is not None:
+    if url is not None and (problem := url_problem(url, may_be_clear=may_be_clear)) is not None:
         problems["url"] = [problem]
     all_types = [kind.value for kind in EventType]
     if not event_types or not set(event_types) <= set(all_types):
@@ -187,7 +188,8 @@ _URLS = {
 _HTTPS = TranslatableMessage("The URL must start with https:// and a host.")
 
 
-def _url_problem(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
+def url_problem(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
+    """Return why nothing may be posted to a URL; with `may_be_clear` it may lack TLS."""
     if len(url) > MAX_URL_CHARACTERS:
         return TranslatableMessage(
             "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS

@@ -1,5 +1,6 @@
 """The pages of a person's notifications, and the one that ends them by a link of a mail."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from inbox.actions.notifications.subscriptions import (
     unsubscribe,
     unsubscribe_channel,
 )
-from inbox.queries.notifications.notifications import channel_of_token, preferences_of
+from inbox.queries.notifications.notifications import LogRow, channel_of_token, preferences_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -30,13 +31,14 @@ from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 
-_KINDS = {
+KINDS = {
     AnnouncementKind.OPENED: gettext_noop("New request"),
     AnnouncementKind.REMINDED: gettext_noop("Reminder"),
     AnnouncementKind.ESCALATED: gettext_noop("Escalation"),
     AnnouncementKind.OVERRIDDEN: gettext_noop("Policy overridden"),
     AnnouncementKind.POLICY_PUBLISHED: gettext_noop("Policy published"),
-    AnnouncementKind.TEST: gettext_noop("Test mail"),
+    AnnouncementKind.CHANNEL_DISABLED: gettext_noop("Chat switched off"),
+    AnnouncementKind.TEST: gettext_noop("Test"),
 }
 _STATUSES = {
     NotificationStatus.PENDING: gettext_noop("Waiting"),
@@ -46,14 +48,15 @@ _STATUSES = {
 }
 _REASONS = {
     Reason.CLOSED: gettext_noop("The request was closed before."),
-    Reason.CLAIMED: gettext_noop("Another person claimed the request."),
+    Reason.CLAIMED: gettext_noop("A person has claimed the request."),
     Reason.SEEN: gettext_noop("You had opened the request."),
     Reason.NO_ACCESS: gettext_noop("You cannot decide the request any more."),
     Reason.UNSUBSCRIBED: gettext_noop("You had unsubscribed."),
+    Reason.REMOVED: gettext_noop("The chat was removed."),
     Reason.NO_ADDRESS: gettext_noop("Your account has no confirmed address."),
-    Reason.REFUSED: gettext_noop("The mail server refused the mail."),
-    Reason.DISABLED: gettext_noop("Your address was switched off."),
-    Reason.BROKEN: gettext_noop("The mail could not be built. The worker's log has the error."),
+    Reason.REFUSED: gettext_noop("The server refused the message."),
+    Reason.DISABLED: gettext_noop("The address or chat was switched off."),
+    Reason.BROKEN: gettext_noop("The message could not be built. The worker's log has the error."),
 }
 
 
@@ -73,10 +76,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
         subscribe(
             events=events,
             mode=mode,
-            # Only digits: "int" also accepts other spellings.
-            minutes=int(minutes)
-            if minutes.isascii() and minutes.isdecimal() and len(minutes) < 6
-            else 0,
+            minutes=parse_minutes(minutes),
             language=get_language() or "en",
             actor=actor,
         )
@@ -110,6 +110,26 @@ def end_by_link(request: HttpRequest, token: str) -> HttpResponse:
     return response
 
 
+def parse_minutes(text: str) -> int:
+    """Return the minutes of a field, 0 if it has other characters than digits."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+
+
+def log_rows(log: Sequence[LogRow]) -> list[dict[str, Any]]:
+    """Return the rows of a log in the words of its page."""
+    return [
+        {
+            "kind": gettext(KINDS[AnnouncementKind(entry.kind)]),
+            "title": entry.title,
+            "at": entry.at,
+            "status": gettext(_STATUSES[NotificationStatus(entry.status)]),
+            "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
+        }
+        for entry in log
+    ]
+
+
 def _refuse(
     request: HttpRequest, actor: Actor, refusal: InvalidInput, **values: Any
 ) -> HttpResponse:
@@ -134,22 +154,13 @@ def _show(
     context = {
         "preferences": preferences,
         "choices": [
-            (kind.value, gettext(_KINDS[kind]), kind in values["events"]) for kind in CHOICES
+            (kind.value, gettext(KINDS[kind]), kind in values["events"]) for kind in CHOICES
         ],
         "mode": str(values["mode"]),
         "minutes": str(values["minutes"]),
         "max_minutes": MAX_MINUTES,
         "problem": problem,
-        "log": [
-            {
-                "kind": gettext(_KINDS[AnnouncementKind(entry.kind)]),
-                "title": entry.title,
-                "at": entry.at,
-                "status": gettext(_STATUSES[NotificationStatus(entry.status)]),
-                "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
-            }
-            for entry in preferences.log
-        ],
+        "log": log_rows(preferences.log),
     }
     return show(
         request, actor, "account/notifications.html", context, section="account", status=status

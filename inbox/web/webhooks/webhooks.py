@@ -45,6 +45,7 @@ EVENTS = {
     EventType.GRANT_MADE: gettext_noop("a reviewer allowed further calls"),
     EventType.GRANT_ENDED: gettext_noop("a permission for further calls ended"),
     EventType.POLICY_PUBLISHED: gettext_noop("a policy was published"),
+    EventType.CHANNEL_DISABLED: gettext_noop("a chat was switched off after failures"),
 }
 _DISABLED_REASONS = {
     DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),

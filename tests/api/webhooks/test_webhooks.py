@@ -4,16 +4,19 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from inbox import wakeups
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.notifications.messages import disable_channel
+from inbox.actions.notifications.team_channels import ChatSettings, add_chat
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import revoke_grant
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.api.base.openapi import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
+from inbox.rules.notifications.events import ChannelEnd
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from inbox.sending import webhook_sender
@@ -66,6 +69,7 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     publish(world, rule("one", "ask"))
     (allowed,) = open_interrupts(start(world, "rehearse:effect:a"))
     revoke_grant(grant_id=approve_with_grant(allowed, bob), actor=bob)
+    switch_off_a_chat(world)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 
@@ -73,6 +77,14 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     for message in messages:
         request_body = describe_api()["webhooks"][message["type"]]["post"]["requestBody"]
         assert problems_with(request_body["content"]["application/json"]["schema"], message) == []
+
+
+def switch_off_a_chat(world):
+    values = ChatSettings("#ops", URL, ["opened"], "at_once", 5)
+    team = world.team.pk
+    chat = add_chat(team_id=team, kind="slack", values=values, language="en", actor=SEED)
+    with transaction.atomic():
+        disable_channel(chat, ChannelEnd.FAILING, chat.created_at, SEED)
 
 
 def deliver():

@@ -153,6 +153,29 @@ def revoking_a_grant(site, page, key):
 
 
 @screen
+def a_chat_with_errors(site, page, key):
+    page.goto(f"{site.url}/teams/demo/channels/new/")
+    page.fill("#f-url", "chat")
+    page.click("main .btn-primary")
+    expect(page.locator("#f-url-err")).to_be_visible()
+
+
+@screen
+def a_chat(site, page, key):
+    page.goto(f"{site.url}/teams/demo/channels/new/")
+    page.fill("#f-label", "#ops")
+    page.fill("#f-url", "https://chat.example.com/hook")
+    page.click("main .btn-primary")
+    expect(page.get_by_role("button", name="Send a test message")).to_be_visible()
+
+
+@screen
+def chats(site, page, key):
+    page.goto(f"{site.url}/teams/demo/channels/")
+    expect(page.get_by_role("link", name="#ops")).to_be_visible()
+
+
+@screen
 def groups(site, page, key):
     page.goto(f"{site.url}/teams/demo/groups/")
     page.fill("#f-name", "Not a name")

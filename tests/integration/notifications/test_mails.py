@@ -5,7 +5,7 @@ from django.core import mail
 
 from inbox import sweeper
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
-from inbox.actions.notifications.mails import claim_mail
+from inbox.actions.notifications.messages import SendResult, claim_message
 from inbox.actions.notifications.subscriptions import unsubscribe
 from inbox.actions.people.members import remove_member
 from inbox.models import Announcement, Channel, Notification, Team
@@ -324,7 +324,7 @@ def test_after_a_crash_the_same_mail_is_sent_again(bob, ask, later, monkeypatch)
         raise SystemExit
 
     with monkeypatch.context() as dying:
-        dying.setattr(notification_sender, "record_mail", die)
+        dying.setattr(notification_sender, "record_message", die)
         with pytest.raises(SystemExit):
             send_all()
     later(seconds=100)
@@ -340,11 +340,11 @@ def test_a_late_worker_records_nothing(bob, ask, later):
     channel = subscribe_person(bob)
     ask()
     sweeper.send_notifications()
-    slow = claim_mail(channel_id=channel.pk)
+    slow = claim_message(channel_id=channel.pk)
     later(seconds=100)
-    assert claim_mail(channel_id=channel.pk)
+    assert claim_message(channel_id=channel.pk)
 
-    assert not notification_sender.record_mail(mail=slow, problem=None)
+    assert not notification_sender.record_message(message=slow, result=SendResult())
     assert states() == [("pending", "")]
 
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from inbox.actions.notifications import mails
+from inbox.actions.notifications import messages
 from inbox.actions.notifications.announcements import expand_announcements
-from inbox.actions.notifications.mails import claim_mail
+from inbox.actions.notifications.messages import claim_message
 from inbox.models import Channel, Notification
 from inbox.platform.clock import database_now
 from tests.support.notifications.subscribed import subscribe_person
@@ -21,7 +21,7 @@ def test_two_workers_claim_one_mail(committed_world, race_bob):
     for _ in range(rounds(short=10, long=200)):
         start(committed_world, "rehearse:tool_call")
         expand_announcements()
-        claim = partial(claim_mail, channel_id=channel.pk)
+        claim = partial(claim_message, channel_id=channel.pk)
 
         assert failures(outcomes := at_once([claim] * 4)) == []
 
@@ -37,9 +37,9 @@ def test_without_the_lock_two_workers_claim_the_same_mail(
     start(committed_world, "rehearse:tool_call")
     expand_announcements()
     meeting = Meeting(2)
-    monkeypatch.setattr(mails, "_due_rows", _together(meeting, mails._due_rows))
+    monkeypatch.setattr(messages, "_due_rows", _together(meeting, messages._due_rows))
 
-    outcomes = at_once([partial(claim_mail, channel_id=channel.pk)] * 2)
+    outcomes = at_once([partial(claim_message, channel_id=channel.pk)] * 2)
 
     assert len([mail for mail in outcomes if mail]) == 2
 

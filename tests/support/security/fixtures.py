@@ -23,6 +23,7 @@ def things(world, bob, settings, tmp_path):
     from inbox import transparency_log
     from inbox.actions.agents.remote_agents import set_remote_agent
     from inbox.actions.decisions.saved_views import save_view
+    from inbox.actions.notifications.team_channels import ChatSettings, add_chat
     from inbox.actions.people.api_keys import make_key
     from inbox.actions.people.groups import create_group
     from inbox.actions.people.invitations import invite
@@ -60,6 +61,13 @@ def things(world, bob, settings, tmp_path):
     )
     group = create_group(team_id=world.team.pk, name="finance", actor=SEED)
     message = send_test(endpoint_id=hook.pk, actor=SEED)
+    chat = add_chat(
+        team_id=world.team.pk,
+        kind="slack",
+        values=ChatSettings("#ops", "https://hooks.example.com/", ["opened"], "at_once", 5),
+        language="en",
+        actor=SEED,
+    )
     publish(world, rule("reads", "ask", tool_is("read")))
     office = {"zone": "UTC", "week": {"mon": [["09:00", "17:00"]]}}
     rules = [rule("writes", "ask", tool_is("write"))]
@@ -94,5 +102,6 @@ def things(world, bob, settings, tmp_path):
         user=str(world.alice.pk),
         invitation_id=str(invitation.pk),
         grant_id=str(grant_id),
+        channel_id=str(chat.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),
     )

@@ -71,6 +71,13 @@ PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403
 GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
 PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
+PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/channels/<uuid:channel_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/channels/<uuid:channel_id>/notifications 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/teams/<slug:team>/groups                401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403 403 403 201 404 401
 DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -193,6 +200,14 @@ GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/channels/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/channels/new/             302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/channels/add              302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  channels/<uuid:channel_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/grants/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 POST grants/<uuid:grant_id>/revoke               302 404 403 303 303 404 302 302 302 302 302 302 302
@@ -301,6 +316,7 @@ class Things:
     group: str = ""
     user: str = ""  #: the id of a viewer
     invitation_id: str = ""
+    channel_id: str = ""
     grant_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
 
@@ -322,7 +338,7 @@ class Things:
 
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
-    *("invitation_id", "call_id", "grant_id"),
+    *("invitation_id", "call_id", "grant_id", "channel_id"),
 )
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
@@ -340,6 +356,14 @@ _IN_THE_BODY = (
 _WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
 _INVITATION = {"email": "nora@example.com", "role": "viewer"}
 _RULE = {"name": "New", "effect": "ask", "mode": "enforce", "via": ["web"], "save": "1"}
+_CHAT = {
+    "kind": "slack",
+    "label": "#ops",
+    "url": "https://hooks.example.com/",
+    "events": ["opened"],
+    "mode": "at_once",
+    "minutes": 5,
+}
 _CALENDAR = {"name": "shop", "zone": "UTC", "mon": "09:00-17:00", "save": "1"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
@@ -361,6 +385,10 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
+    "POST api/teams/<slug:team>/channels": _CHAT,
+    "POST teams/<slug:team>/channels/add": _CHAT,
+    "POST channels/<uuid:channel_id>/save": _CHAT,
+    "POST channels/<uuid:channel_id>/switch": {"on": "0"},
 }
 
 

@@ -79,7 +79,9 @@ def test_a_test_mail_needs_no_subscription_and_is_in_the_log(page, bob):
     send_all()
 
     assert [message.subject for message in mail.outbox] == ["Test of notifications by Signoff"]
-    assert re.search(r"Test mail.*Sent", page.get("/account/notifications/").content.decode(), re.S)
+    assert re.search(
+        r"<strong>Test</strong>.*Sent", page.get("/account/notifications/").content.decode(), re.S
+    )
 
 
 def test_the_link_of_a_mail_unsubscribes_by_post_only(bob):

@@ -55,8 +55,8 @@ def calendar_json(form: CalendarForm) -> dict[str, Any]:
 
 def field_of(pointer: str) -> str:
     """Return the field that a pointer into the calendar is about, "" for the calendar itself."""
-    member, _, rest = pointer.removeprefix("/").partition("/")
-    return rest.partition("/")[0] or WEEKDAYS[0] if member == "week" else member
+    member, _, index = pointer.removeprefix("/").partition("/")
+    return index.partition("/")[0] or WEEKDAYS[0] if member == "week" else member
 
 
 def week_text(calendar: Calendar) -> str:

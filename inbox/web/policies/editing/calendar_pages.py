@@ -75,9 +75,9 @@ def _save(request: HttpRequest, actor: Actor, team: str, name: str) -> HttpRespo
     def with_calendar(policy: Policy) -> dict[str, Any]:
         document = policy.to_json()
         calendars = document.get("calendars", {})
-        kept = {key: item for key, item in calendars.items() if key != new_name}
+        others = {key: item for key, item in calendars.items() if key != new_name}
         added = {} if "delete" in request.POST else {new_name: calendar_json(form)}
-        return {**document, "calendars": {**kept, **added}}
+        return {**document, "calendars": {**others, **added}}
 
     policy = base_policy(state)
     if not name and new_name in policy.calendars:

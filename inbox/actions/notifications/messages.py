@@ -1,0 +1,369 @@
+"""Messages to a channel: claiming what is due to it, and recording the result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from uuid6 import uuid7
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.notifications.announcements import announce_outage
+from inbox.actions.people.accounts import record_change
+from inbox.actions.webhooks import outbox
+from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion, Subscription
+from inbox.models.locks import lock_channel
+from inbox.models.moves import settle_notifications
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.recipients import (
+    administrators_of,
+    confirmed_address,
+    reason_to_drop,
+    reason_to_drop_in_chat,
+    subscribers_of,
+    team_of,
+)
+from inbox.rules.notifications.events import (
+    CHAT_KINDS,
+    MANDATORY,
+    MAX_FAILING_TIME,
+    MAX_REFUSALS,
+    MAX_REFUSED_TIME,
+    MAX_WAIT,
+    AnnouncementKind,
+    ChannelEnd,
+    ChannelKind,
+    NotificationStatus,
+    Reason,
+    SendProblem,
+    next_message_at,
+    retry_delay,
+)
+from inbox.rules.people.access import NOTIFIER, Actor
+
+#: Longer than sending takes.
+LEASE = timedelta(seconds=90)
+#: Notifications of one message; the rest is in the next one.
+MAX_NOTIFICATIONS = 500
+_MAX_ANSWER_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Item:
+    """The facts about one request in a message."""
+
+    interrupt_id: UUID
+    kind: str
+    team: str
+    agent: str
+    tool: str  #: "" if the request is about no tool call
+    requester: str  #: "" if unknown
+    expires_at: datetime | None
+    decided_by: str = ""  #: of a decision despite the policy
+    override_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The facts about a published policy in a message."""
+
+    team: str  #: "" for the installation
+    team_slug: str
+    number: int
+    publisher: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class DisabledChat:
+    """The facts about a chat that was switched off, in a mail."""
+
+    team: str
+    team_slug: str
+    label: str
+    host: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """A mail or chat message that a worker has claimed; without items it is a test."""
+
+    channel_id: UUID
+    fence: int
+    message_id: UUID
+    kind: ChannelKind
+    address: str  #: of a mail; of a chat the URL, encrypted
+    language: str
+    items: Sequence[Item]
+    publications: Sequence[Publication] = ()
+    disabled_chats: Sequence[DisabledChat] = ()
+    is_mandatory: bool = False  #: notices for administrators
+
+
+@dataclass(frozen=True)
+class SendResult:
+    """The result of a try; without a problem the server has accepted the message."""
+
+    problem: SendProblem | None = None
+    answer: str = ""  #: of the server, on one line
+    wait: timedelta | None = None  #: the server asks to try again after it
+
+
+@transaction.atomic(durable=True)
+def claim_message(*, channel_id: UUID) -> Message | None:
+    """
+    Claim all that is due to a channel, as one message; return None if nothing is to be sent now.
+
+    What nobody needs to be told any more is dropped with the reason. If the worker is lost, the
+    claim expires after LEASE, and the message is sent again under the same id.
+    """
+    channel = lock_channel(channel_id)
+    now = database_now()
+    if channel is None or channel.disabled_at is not None or _waits(channel, now):
+        return None
+    rows = _drop(channel, _due_rows(channel, now), now)
+    address = confirmed_address(channel.user_id) if channel.user_id else channel.url
+    if rows and not address:
+        settle_notifications(rows, NotificationStatus.DROPPED, now, Reason.NO_ADDRESS)
+    if not rows or not address:
+        return None
+    message_id = rows[0].message_id or uuid7()
+    Notification.objects.filter(pk__in=[row.pk for row in rows]).update(
+        message_id=message_id, tries=F("tries") + 1
+    )
+    channel.fence += 1
+    channel.lease_until = now + LEASE
+    channel.save(update_fields=["fence", "lease_until"])
+    announcements = [row.announcement for row in rows]
+    return Message(
+        channel.pk,
+        channel.fence,
+        message_id,
+        ChannelKind(channel.kind),
+        address,
+        channel.language,
+        _items(rows),
+        [_publication(row.version) for row in announcements if row.version],
+        [_disabled_chat(row.channel) for row in announcements if row.channel],
+        announcements[0].kind in MANDATORY,
+    )
+
+
+@transaction.atomic(durable=True)
+def record_message(*, message: Message, result: SendResult) -> bool:
+    """
+    Record that a message was sent or why not; return False if another worker has claimed it.
+
+    A message that the server cannot take now is tried again until its requests are closed. An
+    address is switched off only by permanent refusals, as a mail server that is away says nothing
+    about it; a chat also after a day of failures.
+    """
+    channel = lock_channel(message.channel_id)
+    if channel is None or channel.fence != message.fence:
+        return False
+    now = database_now()
+    rows = list(
+        Notification.objects.filter(
+            channel=channel, message_id=message.message_id, status=NotificationStatus.PENDING
+        )
+    )
+    problem = result.problem
+    channel.lease_until, channel.answer = None, result.answer[:_MAX_ANSWER_CHARACTERS]
+    if problem is None:
+        settle_notifications(rows, NotificationStatus.SENT, now)
+        channel.failures, channel.refusals = 0, 0
+        channel.refused_since = channel.failing_since = None
+        channel.next_try_at = next_message_at(_recent_messages(channel, now))
+    elif problem is SendProblem.TEMPORARY:
+        channel.failures += 1
+        channel.failing_since = channel.failing_since or now
+        wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
+        channel.next_try_at = now + wait
+    else:
+        is_refused = problem is SendProblem.REFUSED
+        settle_notifications(
+            rows, NotificationStatus.FAILED, now, Reason.REFUSED if is_refused else Reason.BROKEN
+        )
+        if is_refused:
+            channel.refusals += 1
+            channel.refused_since = channel.refused_since or now
+    channel.save(
+        update_fields=[
+            *("lease_until", "answer", "failures", "refusals", "refused_since", "failing_since"),
+            "next_try_at",
+        ]
+    )
+    if (why := _reason_to_disable(channel, now)) is not None:
+        disable_channel(channel, why, now, NOTIFIER)
+    return True
+
+
+def _reason_to_disable(channel: Channel, now: datetime) -> ChannelEnd | None:
+    refused_since, failing_since = channel.refused_since, channel.failing_since
+    if (
+        refused_since is not None
+        and channel.refusals >= MAX_REFUSALS
+        and now - refused_since >= MAX_REFUSED_TIME
+    ):
+        return ChannelEnd.REFUSED
+    is_chat = channel.kind in CHAT_KINDS
+    if is_chat and failing_since is not None and now - failing_since >= MAX_FAILING_TIME:
+        return ChannelEnd.FAILING
+    return None
+
+
+def disable_channel(channel: Channel, why: ChannelEnd, now: datetime, actor: Actor) -> None:
+    """
+    Switch a channel off, in the transaction that holds its lock.
+
+    The administrators of a team are told of a chat that the system switches off.
+    """
+    channel.disabled_at, channel.disabled_reason = now, why
+    channel.save(update_fields=["disabled_at", "disabled_reason"])
+    drop_pending(channel, now, Reason.DISABLED)
+    about = {"channel": str(channel.pk), "kind": channel.kind, "reason": why}
+    if channel.user_id is not None:
+        record_change(channel.user_id, "channel.disabled", actor, **about)
+        return
+    audit_trail.record("channel.disabled", actor, now, team_id=channel.team_id, **about)
+    if why is not ChannelEnd.BY_HAND and channel.team is not None:
+        announce_outage(channel, now)
+        outbox.channel_disabled(channel=channel, now=now)
+
+
+def enable_channel(channel: Channel) -> None:
+    """Switch a channel on, and forget its failures; the caller holds its lock."""
+    channel.disabled_at, channel.disabled_reason, channel.next_try_at = None, "", None
+    channel.failures = channel.refusals = 0
+    channel.refused_since = channel.failing_since = None
+    channel.save(
+        update_fields=[
+            *("disabled_at", "disabled_reason", "next_try_at", "failures", "refusals"),
+            *("refused_since", "failing_since"),
+        ]
+    )
+
+
+def drop_pending(channel: Channel, now: datetime, why: Reason) -> None:
+    """Drop what waits for a channel; the caller holds its lock."""
+    pending = Notification.objects.filter(channel=channel, status=NotificationStatus.PENDING)
+    settle_notifications(list(pending), NotificationStatus.DROPPED, now, why)
+
+
+def _waits(channel: Channel, now: datetime) -> bool:
+    return any(
+        until is not None and until > now for until in (channel.lease_until, channel.next_try_at)
+    )
+
+
+def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
+    """Return what is due; a message that was tried before stays as it was, and so does a test."""
+    due = Notification.objects.filter(
+        channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
+    ).select_related(
+        *(f"announcement__interrupt__{name}" for name in ("team", "agent", "run__requester_user")),
+        *("announcement__version__team", "announcement__channel__team"),
+    )
+    rows = list(due.order_by("pk")[:MAX_NOTIFICATIONS])
+    tried = [row for row in rows if row.message_id is not None]
+    if tried:
+        return [row for row in tried if row.message_id == tried[0].message_id]
+    tests = [row for row in rows if row.announcement.kind == AnnouncementKind.TEST]
+    notices = [row for row in rows if row.announcement.kind in MANDATORY]
+    return tests or notices or rows
+
+
+def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:
+    """Drop the notifications that are not needed any more, and return the others."""
+    needed = []
+    for row, why in zip(rows, _reasons_to_drop(channel, rows, now), strict=True):
+        if why is None:
+            needed.append(row)
+        else:
+            settle_notifications([row], NotificationStatus.DROPPED, now, why)
+    return needed
+
+
+def _reasons_to_drop(
+    channel: Channel, rows: Sequence[Notification], now: datetime
+) -> list[Reason | None]:
+    """Return why each notification is not needed any more, None if it is."""
+    teams = {row.announcement.interrupt.team_id for row in rows if row.announcement.interrupt}
+    by_team = subscribers_of(teams, channel.user_id) if teams and channel.user_id else {}
+    subscription = Subscription.objects.filter(channel=channel).first()
+
+    def reason(row: Notification) -> Reason | None:
+        announcement = row.announcement
+        interrupt = announcement.interrupt
+        if announcement.kind in MANDATORY:
+            is_admin = channel.user_id in administrators_of(team_of(announcement))
+            return None if is_admin else Reason.NO_ACCESS
+        if interrupt is None:
+            return None  # a test
+        if subscription is None:
+            return Reason.UNSUBSCRIBED
+        if channel.user_id is None:
+            return reason_to_drop_in_chat(interrupt, announcement.kind, subscription, now)
+        subscriber = next(iter(by_team.get(interrupt.team_id, ())), None)
+        return reason_to_drop(interrupt, announcement.kind, subscriber, now)
+
+    return [reason(row) for row in rows]
+
+
+def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
+    sent = Notification.objects.filter(
+        channel=channel, status=NotificationStatus.SENT, settled_at__gt=now - timedelta(hours=1)
+    )
+    pairs = sent.values_list("message_id", "settled_at").distinct()
+    return [at for _, at in pairs if at is not None]
+
+
+def _items(rows: Sequence[Notification]) -> list[Item]:
+    """Return the facts of each request once, with the latest event."""
+    items: dict[UUID, Item] = {}
+    for row in rows:
+        interrupt = row.announcement.interrupt
+        if interrupt is not None:
+            items[interrupt.pk] = _item(interrupt, row.announcement.kind)
+    return list(items.values())
+
+
+def _publication(version: PolicyVersion) -> Publication:
+    return Publication(
+        team=version.team.name if version.team else "",
+        team_slug=version.team.slug if version.team else "",
+        number=version.number,
+        publisher=version.publisher_label,
+        comment=version.comment,
+    )
+
+
+def _disabled_chat(channel: Channel) -> DisabledChat:
+    return DisabledChat(
+        team=channel.team.name if channel.team else "",
+        team_slug=channel.team.slug if channel.team else "",
+        label=channel.label,
+        host=channel.host,
+    )
+
+
+def _item(interrupt: Interrupt, kind: str) -> Item:
+    requester = interrupt.run.requester_user
+    decision = (
+        Decision.objects.filter(interrupt=interrupt, withdrawn_at=None).first()
+        if kind == AnnouncementKind.OVERRIDDEN
+        else None
+    )
+    return Item(
+        decided_by=decision.actor_label if decision else "",
+        override_reason=decision.override_reason if decision else "",
+        interrupt_id=interrupt.pk,
+        kind=kind,
+        team=interrupt.team.name,
+        agent=interrupt.agent.slug,
+        tool=interrupt.tool,
+        requester=requester.display_name if requester else "",
+        expires_at=interrupt.expires_at,
+    )

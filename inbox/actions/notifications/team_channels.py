@@ -1,0 +1,208 @@
+"""Chats of a team that get notifications: their URLs, events, and switching them on and off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.notifications.messages import disable_channel, drop_pending, enable_channel
+from inbox.actions.notifications.subscriptions import queue_test
+from inbox.actions.team_lock import lock_permitted_team
+from inbox.actions.webhooks.endpoints import is_private_host
+from inbox.models import Channel, Subscription
+from inbox.models.locks import lock_channel
+from inbox.platform.clock import database_now
+from inbox.platform.encryption import encrypt
+from inbox.queries.people.access import require
+from inbox.rules import errors
+from inbox.rules.notifications.events import (
+    CHAT_KINDS,
+    MAX_CHANNELS,
+    MAX_LABEL_CHARACTERS,
+    ChannelEnd,
+    ChannelKind,
+    Reason,
+    check_subscription,
+)
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.webhooks.delivery_rules import url_problem
+
+
+@dataclass(frozen=True)
+class ChatSettings:
+    """The settings of a chat; `url` is "" to keep the stored one."""
+
+    label: str
+    url: str
+    events: Sequence[str]
+    mode: str
+    minutes: int
+
+
+@transaction.atomic(durable=True)
+def add_chat(
+    *, team_id: UUID, kind: str, values: ChatSettings, language: str, actor: Actor
+) -> Channel:
+    """
+    Add a chat, which gets messages about all requests of the team.
+
+    The URL is stored encrypted and never shown again: whoever has it can write to the chat.
+
+    Raises:
+        NotFound, Forbidden.
+        InvalidValue: with all `problems` by field, or the team has too many chats.
+    """
+    # Locked: concurrent requests must not exceed the limit.
+    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    problems = _problems(values, is_new=True)
+    if kind not in CHAT_KINDS:
+        problems["kind"] = [TranslatableMessage("Choose the kind of chat.")]
+    if Channel.objects.filter(team=team_id, removed_at=None).count() >= MAX_CHANNELS:
+        text = TranslatableMessage("A team can have at most {count} chats.", count=MAX_CHANNELS)
+        problems["label"] = [text]
+    _raise_for(problems)
+    now = database_now()
+    channel = Channel.objects.create(
+        team_id=team_id,
+        kind=ChannelKind(kind),
+        label=values.label,
+        url=encrypt(values.url),
+        host=_host(values.url),
+        language=language,
+        created_at=now,
+    )
+    _subscribe(channel, values)
+    _record(channel, "channel.added", actor, now, events=list(values.events))
+    return channel
+
+
+@transaction.atomic(durable=True)
+def change_chat(*, channel_id: UUID, values: ChatSettings, actor: Actor) -> Channel:
+    """
+    Change a chat; what waits for it goes to the new URL. Safe to replay.
+
+    Raises:
+        NotFound, Forbidden.
+        InvalidValue: with all `problems` by field.
+    """
+    channel, now = _lock(channel_id, actor)
+    _raise_for(_problems(values, is_new=False))
+    channel.label = values.label
+    if values.url:
+        channel.url, channel.host = encrypt(values.url), _host(values.url)
+        channel.next_try_at = None
+    channel.save(update_fields=["label", "url", "host", "next_try_at"])
+    _subscribe(channel, values)
+    _record(channel, "subscription.changed", actor, now, events=list(values.events))
+    return channel
+
+
+@transaction.atomic(durable=True)
+def switch_chat(*, channel_id: UUID, is_on: bool, actor: Actor) -> Channel:
+    """
+    Switch a chat on or off; it gets no messages about events of the time between.
+
+    Safe to replay: a call without effect writes no audit entry.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    channel, now = _lock(channel_id, actor)
+    if is_on is (channel.disabled_at is None):
+        return channel
+    if not is_on:
+        disable_channel(channel, ChannelEnd.BY_HAND, now, actor)
+        return channel
+    enable_channel(channel)
+    _record(channel, "channel.enabled", actor, now)
+    return channel
+
+
+@transaction.atomic(durable=True)
+def remove_chat(*, channel_id: UUID, actor: Actor) -> None:
+    """
+    Remove a chat: its URL is deleted, and nothing more is sent to it.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    channel, now = _lock(channel_id, actor)
+    channel.removed_at, channel.url = now, ""
+    channel.save(update_fields=["removed_at", "url"])
+    Subscription.objects.filter(channel=channel).delete()
+    drop_pending(channel, now, Reason.REMOVED)
+    _record(channel, "channel.removed", actor, now)
+
+
+@transaction.atomic(durable=True)
+def test_chat(*, channel_id: UUID, actor: Actor) -> None:
+    """
+    Queue a test message; the log of the channel shows the result.
+
+    Raises:
+        NotFound, Forbidden.
+        InvalidValue: the chat is switched off.
+    """
+    channel, _ = _lock(channel_id, actor)
+    if channel.disabled_at is not None:
+        text = TranslatableMessage("This chat is switched off. Switch it on first.")
+        raise errors.InvalidValue(text)
+    queue_test(channel)
+
+
+def _lock(channel_id: UUID, actor: Actor) -> tuple[Channel, datetime]:
+    """Lock a chat of a team that the actor administers; raises NotFound, Forbidden."""
+    channel = lock_channel(channel_id)
+    if channel is None or channel.team_id is None or channel.removed_at is not None:
+        raise errors.NotFound()
+    require(actor, channel.team_id, Permission.ADMIN)
+    return channel, database_now()
+
+
+def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[TranslatableMessage]]:
+    problems: dict[str, list[TranslatableMessage]] = {}
+    if not 1 <= len(values.label) <= MAX_LABEL_CHARACTERS:
+        text = TranslatableMessage(
+            "Enter a name of up to {count} characters.", count=MAX_LABEL_CHARACTERS
+        )
+        problems["label"] = [text]
+    if is_new or values.url:
+        problem = url_problem(values.url, may_be_clear=is_private_host(values.url))
+        if problem is not None:
+            problems["url"] = [problem]
+    try:
+        check_subscription(events=values.events, mode=values.mode, minutes=values.minutes)
+    except errors.InvalidValue as refusal:
+        problems |= refusal.detail["problems"]
+    return problems
+
+
+def _raise_for(problems: dict[str, list[TranslatableMessage]]) -> None:
+    if problems:
+        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
+
+
+def _subscribe(channel: Channel, values: ChatSettings) -> None:
+    Subscription.objects.update_or_create(
+        channel=channel,
+        defaults={
+            "events": sorted(set(values.events)),
+            "mode": values.mode,
+            "minutes": values.minutes,
+        },
+    )
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "")[:255]
+
+
+def _record(channel: Channel, action: str, actor: Actor, now: datetime, **detail: object) -> None:
+    """Audit a change of a chat with the host only: the URL is a secret."""
+    about = {"channel": str(channel.pk), "kind": channel.kind, "host": channel.host}
+    audit_trail.record(action, actor, now, team_id=channel.team_id, **about, **detail)

@@ -1,0 +1,205 @@
+"""REST: chats of a team that get notifications, for its administrators."""
+
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.actions.notifications.team_channels import (
+    ChatSettings,
+    add_chat,
+    change_chat,
+    remove_chat,
+    switch_chat,
+    test_chat,
+)
+from inbox.api.base.base_view import ApiView
+from inbox.api.base.field_types import (
+    BLANK_AS_NULL,
+    UNSET,
+    Flag,
+    Id,
+    TeamName,
+    Text,
+    example,
+    url,
+)
+from inbox.api.base.openapi_descriptions import describe_operation
+from inbox.api.base.schema import List, Page, Schema, source
+from inbox.queries.notifications.chats import chat_for, chats_for
+from inbox.queries.notifications.notifications import log_of
+from inbox.queries.people.teams import team_for
+from inbox.rules import errors
+from inbox.rules.notifications.events import (
+    CHOICES,
+    DEFAULT_MINUTES,
+    MAX_LABEL_CHARACTERS,
+    MAX_MINUTES,
+    AnnouncementKind,
+    ChannelEnd,
+    ChannelKind,
+    DeliveryMode,
+    NotificationStatus,
+    Reason,
+)
+from inbox.rules.people.access import Permission
+from inbox.rules.webhooks.delivery_rules import MAX_URL_CHARACTERS
+
+if TYPE_CHECKING:
+    from inbox import models
+
+operation = partial(describe_operation, tag="notifications", scope=Permission.ADMIN)
+
+Label = Annotated[str, Text(MAX_LABEL_CHARACTERS), example("#ops")]
+Url = Annotated[
+    str, url(MAX_URL_CHARACTERS), example("https://hooks.slack.com/services/T0/B0/secret")
+]
+Events = Annotated[
+    list[AnnouncementKind], Field(min_length=1, max_length=10), example(["opened", "reminded"])
+]
+Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES), example(5)]
+
+
+class ChatChange(Schema):
+    """The settings of a chat. Those that a request leaves out stay as they are."""
+
+    label: Label = UNSET
+    url: Url = UNSET
+    events: Events = UNSET
+    mode: DeliveryMode = UNSET
+    minutes: Minutes = UNSET
+    enabled: Flag = UNSET
+
+
+class ChatInput(Schema):
+    kind: Annotated[ChannelKind, example("slack")]
+    label: Label
+    url: Url
+    """Of a webhook of the chat. It is stored encrypted and in no response."""
+    events: Events = list(CHOICES)
+    mode: DeliveryMode = DeliveryMode.IF_WAITING
+    minutes: Minutes = DEFAULT_MINUTES
+
+
+class Chat(Schema):
+    """A chat of a team. Messages have no arguments of calls."""
+
+    id: Id
+    team: TeamName = source("team.slug")
+    kind: ChannelKind
+    label: Label
+    host: Annotated[str, example("hooks.slack.com")]
+    events: Events = source("subscription.events")
+    mode: DeliveryMode = source("subscription.mode")
+    minutes: Minutes = source("subscription.minutes")
+    enabled: bool
+    disabled_at: datetime | None
+    disabled_reason: Annotated[ChannelEnd | None, BLANK_AS_NULL]
+    failing_since: datetime | None
+    answer: Annotated[str, example("404 no_service")]
+    """Of the server to the last message, "" if it was accepted."""
+    created_at: datetime
+
+
+class ChatNotification(Schema):
+    kind: AnnouncementKind
+    title: Annotated[str, example("Refund $85.00 for order #87990")]
+    """Of the request, "" for a test."""
+    at: datetime
+    status: NotificationStatus
+    reason: Annotated[Reason | None, BLANK_AS_NULL] = source("why")
+
+
+class Chats(ApiView):
+    @operation("GET", "List the chats of a team", {200: Page[Chat]})
+    def list_chats(self, request: Request, team: str) -> Response:
+        actor, pagination = self.actor, self.pagination
+        rows = chats_for(
+            actor,
+            team_for(actor, team).pk,
+            limit=pagination.one_more,
+            after=pagination.after_id,
+        )
+        return pagination.page(rows, _represent)
+
+    @operation(
+        "POST",
+        "Add a chat",
+        {201: Chat},
+        body=ChatInput,
+        refusals=(errors.InvalidValue,),
+        description="The chat gets messages about all requests of the team.",
+    )
+    def add_chat(self, request: Request, team: str) -> Response:
+        actor = self.actor
+        body = ChatInput.from_request(request)
+        values = ChatSettings(body.label, body.url, body.events, body.mode, body.minutes)
+        row = add_chat(
+            team_id=team_for(actor, team).pk,
+            kind=body.kind,
+            values=values,
+            language="en",
+            actor=actor,
+        )
+        return Response(_represent(chat_for(actor, row.pk)), status=201)
+
+    @operation("GET", "Get a chat", {200: Chat})
+    def get_chat(self, request: Request, channel_id: UUID) -> Response:
+        return Response(_represent(chat_for(self.actor, channel_id)))
+
+    @operation(
+        "PATCH",
+        "Change a chat",
+        {200: Chat},
+        body=ChatChange,
+        refusals=(errors.InvalidValue,),
+        description="`enabled` switches it on or off. It gets nothing about the time between.",
+    )
+    def change_chat(self, request: Request, channel_id: UUID) -> Response:
+        actor = self.actor
+        changes = ChatChange.from_request(request).model_dump(exclude_unset=True)
+        row = chat_for(actor, channel_id)
+        enabled = changes.pop("enabled", None)
+        if changes:
+            stored = {
+                "label": row.label,
+                "url": "",
+                "events": row.subscription.events,
+                "mode": row.subscription.mode,
+                "minutes": row.subscription.minutes,
+            }
+            change_chat(
+                channel_id=channel_id, values=ChatSettings(**{**stored, **changes}), actor=actor
+            )
+        if enabled is not None:
+            switch_chat(channel_id=channel_id, is_on=enabled, actor=actor)
+        return Response(_represent(chat_for(actor, channel_id)))
+
+    @operation("DELETE", "Remove a chat", {204: None})
+    def remove_chat(self, request: Request, channel_id: UUID) -> Response:
+        remove_chat(channel_id=channel_id, actor=self.actor)
+        return Response(status=204)
+
+    @operation(
+        "POST",
+        "Send a test message",
+        {202: None},
+        refusals=(errors.InvalidValue,),
+        description="The chat's `answer` and its notifications show the result.",
+    )
+    def test_chat(self, request: Request, channel_id: UUID) -> Response:
+        test_chat(channel_id=channel_id, actor=self.actor)
+        return Response(status=202)
+
+    @operation("GET", "List the last notifications to a chat", {200: List[ChatNotification]})
+    def list_chat_notifications(self, request: Request, channel_id: UUID) -> Response:
+        rows = log_of(chat_for(self.actor, channel_id))
+        return Response({"results": [ChatNotification.represent(row) for row in rows]})
+
+
+def _represent(row: "models.Channel") -> dict[str, Any]:
+    return Chat.represent(row, enabled=row.disabled_at is None)

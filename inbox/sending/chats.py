@@ -1,0 +1,180 @@
+"""Chat messages: a payload for each kind of chat, posted to the URL of its webhook."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import httpx
+from django.utils.translation import gettext
+
+from agents.adapters.remote.allowed_addresses import AddressRefused
+from inbox.actions.notifications.messages import Message, SendResult
+from inbox.actions.webhooks.endpoints import is_private_host
+from inbox.platform.encryption import decrypt
+from inbox.rules.notifications.events import ChannelKind, SendProblem
+from inbox.rules.text.safe_text import escape_invisible
+from inbox.sending import outgoing_http
+from inbox.sending.message_texts import Block, MessageText, text_of
+
+#: Requests that one message describes; it counts the others.
+MAX_ITEMS = 5
+_MAX_ANSWER_BYTES = 500
+#: Of Slack: https://docs.slack.dev/reference/block-kit/
+_MAX_HEADER = 150
+_MAX_FALLBACK = 3_000
+_HEADERS = {"Content-Type": "application/json; charset=utf-8"}
+
+
+def send_chat_message(message: Message) -> SendResult:
+    """
+    Post a message to a chat, in the active language.
+
+    Raises:
+        DecryptionFailed: the key of the URL is another one.
+    """
+    url = decrypt(message.address)
+    body = json.dumps(build_payload(message), ensure_ascii=False)
+    private = is_private_host(url)
+    try:
+        answer = outgoing_http.post(
+            url, body, _HEADERS, may_be_private=private, most_bytes=_MAX_ANSWER_BYTES
+        )
+    except AddressRefused:
+        return SendResult(SendProblem.REFUSED, gettext("The address is not allowed."))
+    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
+        return SendResult(SendProblem.TEMPORARY, type(error).__name__)
+    if answer.is_success:
+        return SendResult()
+    text = f"{answer.status} {escape_invisible(' '.join(answer.body.split()))}".strip()
+    if answer.status in (408, 429) or answer.status >= 500:
+        return SendResult(SendProblem.TEMPORARY, text, _wait(answer.headers.get("retry-after", "")))
+    return SendResult(SendProblem.REFUSED, text)
+
+
+def _wait(text: str) -> timedelta | None:
+    """Return the seconds of a Retry-After header; dates are left out."""
+    is_number = text.isascii() and text.isdecimal() and len(text) < 6
+    return timedelta(seconds=int(text)) if is_number else None
+
+
+def build_payload(message: Message) -> dict[str, Any]:
+    """Return the JSON for the chat; no text of an agent becomes a mention, a link or a format."""
+    return _PAYLOADS[message.kind](text_of(message, most_blocks=MAX_ITEMS))
+
+
+def _slack(text: MessageText) -> dict[str, Any]:
+    """Return blocks whose texts are all `plain_text`, which Slack does not interpret."""
+    blocks: list[dict[str, Any]] = [
+        {"type": "header", "text": _slack_text(text.subject[:_MAX_HEADER])}
+    ]
+    for block in text.blocks:
+        fields = [_slack_text(f"{label}: {value}") for label, value in block.facts]
+        if fields:
+            blocks.append({"type": "section", "fields": fields[:10]})
+        if block.url:
+            blocks.append(_slack_link(block.url, block.link_text))
+    if text.summary:
+        blocks.append({"type": "section", "text": _slack_text("\n".join(text.summary))})
+        if text.pending_url:
+            blocks.append(_slack_link(text.pending_url, gettext("Open the inbox")))
+    fallback = _escape_slack(text.subject)[:_MAX_FALLBACK]
+    return {"text": fallback, "blocks": blocks, "unfurl_links": False, "unfurl_media": False}
+
+
+def _slack_text(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": _escape_slack(text), "emoji": False}
+
+
+def _escape_slack(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _slack_link(url: str, text: str) -> dict[str, Any]:
+    button = {"type": "button", "text": _slack_text(text), "url": url}
+    return {"type": "actions", "elements": [button]}
+
+
+def _teams(text: MessageText) -> dict[str, Any]:
+    """Return an Adaptive Card of rich text blocks, in which Teams reads no Markdown."""
+    body: list[dict[str, Any]] = [_teams_text([_run(text.subject, is_title=True)])]
+    for block in text.blocks:
+        for label, value in block.facts:
+            body.append(_teams_text([_run(f"{label}: ", is_bold=True), _run(value)]))
+        if block.url:
+            body.append(_teams_link(block.url, block.link_text))
+    body += [_teams_text([_run(line)]) for line in text.summary]
+    if text.summary and text.pending_url:
+        body.append(_teams_link(text.pending_url, gettext("Open the inbox")))
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "body": body,
+    }
+    kind = "application/vnd.microsoft.card.adaptive"
+    return {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
+
+
+def _run(text: str, *, is_title: bool = False, is_bold: bool = False) -> dict[str, Any]:
+    run: dict[str, Any] = {"type": "TextRun", "text": text}
+    if is_title or is_bold:
+        run["weight"] = "Bolder"
+    return {**run, "size": "Large"} if is_title else run
+
+
+def _teams_text(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "RichTextBlock", "inlines": runs}
+
+
+def _teams_link(url: str, text: str) -> dict[str, Any]:
+    action = {"type": "Action.OpenUrl", "title": text, "url": url}
+    return {"type": "ActionSet", "actions": [action]}
+
+
+def _discord(text: MessageText) -> dict[str, Any]:
+    """Return embeds; values are code, in which Discord reads no Markdown, and nobody is pinged."""
+    embeds: list[dict[str, Any]] = []
+    for block in text.blocks:
+        fields = [
+            {"name": label, "value": _code(value), "inline": True} for label, value in block.facts
+        ]
+        embed: dict[str, Any] = {"title": block.link_text or text.subject, "fields": fields}
+        embeds.append({**embed, "url": block.url} if block.url else embed)
+    if text.summary:
+        lines = "\n".join(map(_code, text.summary))
+        embed = {"title": gettext("Open the inbox"), "description": lines}
+        embeds.append({**embed, "url": text.pending_url} if text.pending_url else embed)
+    return {
+        "content": text.subject,
+        "embeds": embeds[:10],
+        "allowed_mentions": {"parse": []},
+    }
+
+
+def _compatible(text: MessageText) -> dict[str, Any]:
+    """Return one text, as Mattermost and Rocket.Chat read no blocks; values are code."""
+    lines = [text.subject]
+    for block in text.blocks:
+        lines += ["", *(f"{label}: {_code(value)}" for label, value in block.facts)]
+        lines += [_labelled_link(block)] if block.url else []
+    if text.summary:
+        lines += ["", *map(_code, text.summary), text.pending_url]
+    return {"text": "\n".join(lines).rstrip(), "username": "Signoff"}
+
+
+def _labelled_link(block: Block) -> str:
+    return f"{block.link_text}: {block.url}"
+
+
+def _code(text: str) -> str:
+    """Return text between backticks; those in it become the modifier letter of that form."""
+    return f"`{text.replace('`', chr(0x02CB))}`"
+
+
+_PAYLOADS: dict[ChannelKind, Callable[[MessageText], dict[str, Any]]] = {
+    ChannelKind.SLACK: _slack,
+    ChannelKind.TEAMS: _teams,
+    ChannelKind.DISCORD: _discord,
+    ChannelKind.SLACK_COMPATIBLE: _compatible,
+}

@@ -1,0 +1,123 @@
+"""Mails: their text, and sending them by SMTP."""
+
+import smtplib
+from email.utils import parseaddr
+from html import escape
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.utils.translation import gettext
+
+from inbox.actions.notifications.messages import Message, SendResult
+from inbox.queries.notifications.notifications import unsubscribe_token
+from inbox.rules.notifications.events import SendProblem
+from inbox.rules.text.safe_text import escape_invisible
+from inbox.sending.message_texts import MessageText, link_to, text_of
+
+#: Requests that one mail lists; it counts the others.
+MAX_ITEMS = 20
+
+
+def send_mail(message: Message) -> SendResult:
+    """
+    Send a mail, in the active language.
+
+    Raises:
+        Exception: the mail could not be built.
+    """
+    mail = build_mail(message)
+    try:
+        mail.send()
+    except smtplib.SMTPRecipientsRefused as error:
+        # smtplib raises the same error for 451 and for 550.
+        code, text = next(iter(error.recipients.values()))
+        return SendResult(_problem_of(code), _answer(code, text))
+    except smtplib.SMTPDataError as error:
+        return SendResult(_problem_of(error.smtp_code), _answer(error.smtp_code, error.smtp_error))
+    except smtplib.SMTPResponseException as error:  # says nothing about the recipient
+        return SendResult(SendProblem.TEMPORARY, _answer(error.smtp_code, error.smtp_error))
+    except OSError as error:  # smtplib's other errors are subclasses
+        return SendResult(SendProblem.TEMPORARY, type(error).__name__)
+    return SendResult()
+
+
+def _problem_of(code: int) -> SendProblem:
+    return SendProblem.REFUSED if 500 <= code < 600 else SendProblem.TEMPORARY
+
+
+def _answer(code: int, text: bytes | str) -> str:
+    decoded = text.decode(errors="replace") if isinstance(text, bytes) else text
+    line = escape_invisible(" ".join(decoded.split())).replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return f"{code} {line}"
+
+
+def build_mail(message: Message) -> EmailMultiAlternatives:
+    """Return the mail in the active language."""
+    stop = link_to(f"/unsubscribe/{unsubscribe_token(message.channel_id)}/")
+    if message.is_mandatory:
+        stop = ""
+        end = gettext("Administrators get these notices, which nobody can switch off.")
+    elif message.items:
+        end = gettext("You get this mail because you subscribed to it. To stop these mails:")
+    else:
+        end = gettext("Mails about requests will arrive at this address. To stop them:")
+    text = text_of(message, most_blocks=MAX_ITEMS)
+    mail = EmailMultiAlternatives(
+        text.subject, _plain(text, end, stop), to=[message.address], headers=_headers(message, stop)
+    )
+    mail.attach_alternative(_html(message.language, text, end, stop), "text/html")
+    return mail
+
+
+def _plain(text: MessageText, end: str, stop: str) -> str:
+    paragraphs = [
+        "\n".join([*(f"{label}: {value}" for label, value in block.facts), block.url]).rstrip()
+        for block in text.blocks
+    ]
+    summary = "\n".join([*text.summary, text.pending_url]) if text.summary else ""
+    parts = [text.subject, *paragraphs, summary, f"-- \n{end}\n{stop}".rstrip()]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _html(language: str, text: MessageText, end: str, stop: str) -> str:
+    """Return a page without images, scripts or styles from elsewhere."""
+    paragraphs = [
+        # <bdi>: text in the other direction does not reorder the label.
+        [
+            *(f"{escape(label)}: <bdi>{escape(value)}</bdi>" for label, value in block.facts),
+            *([_link(block.url, block.link_text)] if block.url else []),
+        ]
+        for block in text.blocks
+    ]
+    if text.summary:
+        link = _link(text.pending_url, gettext("Open the inbox")) if text.pending_url else ""
+        paragraphs.append([*map(escape, text.summary), *([link] if link else [])])
+    body = "".join(f"<p>{'<br>'.join(lines)}</p>" for lines in paragraphs)
+    return (
+        f'<!doctype html><html lang="{escape(language)}"><head><meta charset="utf-8">'
+        f"<title>{escape(text.subject)}</title></head>"
+        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
+        f'<h1 style="font-size:1.2em">{escape(text.subject)}</h1>{body}<hr>'
+        f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
+        "</body></html>"
+    )
+
+
+def _link(url: str, text: str) -> str:
+    return f'<a href="{escape(url)}">{escape(text)}</a>'
+
+
+def _headers(message: Message, stop: str) -> dict[str, str]:
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    headers = {
+        "Message-ID": f"<{message.message_id}@{domain}>",
+        "Auto-Submitted": "auto-generated",
+    }
+    # The mails about a request form one conversation.
+    ids = [f"<{item.interrupt_id}@{domain}>" for item in message.items[:MAX_ITEMS]]
+    if ids:
+        headers["References"] = " ".join(ids)
+    if stop:
+        headers["List-Unsubscribe"] = f"<{stop}>"
+        headers["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    return headers
