@@ -51,6 +51,10 @@ urlpatterns = [
         "interrupts/<uuid:interrupt_id>/comments",
         claims_and_comments.Collaboration.of("list_comments", "add_comment"),
     ),
+    path(
+        "interrupts/<uuid:interrupt_id>/notifications",
+        chats.InterruptNotifications.of("list_interrupt_notifications"),
+    ),
     path("interrupts/decide", decisions.Decisions.of("decide_interrupts")),
     path("interrupts/withdraw", decisions.Decisions.of("withdraw_decisions")),
     path("teams", teams.Teams.of("list_teams", "make_team")),

@@ -87,6 +87,7 @@ def expand_announcements() -> int:
     notifications = [
         Notification(
             announcement=announcement,
+            interrupt=interrupt,
             channel_id=subscription.channel_id,
             due_at=due_at(
                 announcement.kind, subscription.mode, subscription.minutes, announcement.at
@@ -113,6 +114,7 @@ def _for_chats(
     return [
         Notification(
             announcement=row,
+            interrupt=row.interrupt,
             channel_id=chat.channel_id,
             due_at=due_at(row.kind, chat.mode, chat.minutes, row.at),
         )
@@ -134,7 +136,11 @@ def _notices(announcements: Sequence[int], now: datetime) -> list[Notification]:
                 kind=ChannelKind.EMAIL,
                 defaults={"language": settings.LANGUAGE_CODE, "created_at": now},
             )
-            notices.append(Notification(announcement=row, channel=channel, due_at=row.at))
+            notices.append(
+                Notification(
+                    announcement=row, interrupt=row.interrupt, channel=channel, due_at=row.at
+                )
+            )
     return notices
 
 

@@ -30,8 +30,9 @@ from inbox.api.base.field_types import (
 )
 from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Page, Schema, source
+from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.notifications.chats import chat_for, chats_for
-from inbox.queries.notifications.notifications import log_of
+from inbox.queries.notifications.notifications import log_of, recipients_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
@@ -112,6 +113,30 @@ class ChatNotification(Schema):
     at: datetime
     status: NotificationStatus
     reason: Annotated[Reason | None, BLANK_AS_NULL] = source("why")
+
+
+class InterruptNotification(Schema):
+    name: Annotated[str, example("#ops")]
+    """Of the person or chat."""
+    is_chat: bool
+    kind: AnnouncementKind
+    status: NotificationStatus
+    reason: Annotated[Reason | None, BLANK_AS_NULL] = source("why")
+    at: datetime
+
+
+class InterruptNotifications(ApiView):
+    @describe_operation(
+        "GET",
+        "List who was told of an interrupt",
+        {200: List[InterruptNotification]},
+        tag="notifications",
+        scope=Permission.READ,
+        description="Without those whom nobody needed to tell any more.",
+    )
+    def list_interrupt_notifications(self, request: Request, interrupt_id: UUID) -> Response:
+        rows = recipients_of(interrupt_for(self.actor, interrupt_id))
+        return Response({"results": [InterruptNotification.represent(row) for row in rows]})
 
 
 class Chats(ApiView):

@@ -131,6 +131,14 @@ class Notification(models.Model):
     channel = models.ForeignKey(
         Channel, on_delete=models.PROTECT, related_name="notifications", db_index=False
     )
+    interrupt = models.ForeignKey(
+        Interrupt,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="notifications",
+        db_index=False,
+        help_text="of the announcement",
+    )
     due_at = models.DateTimeField()
     status = models.CharField(
         max_length=10, choices=choices(NotificationStatus), default=NotificationStatus.PENDING
@@ -152,4 +160,9 @@ class Notification(models.Model):
                 fields=["channel", "due_at"], condition=_PENDING, name="notifications_by_time"
             ),
             models.Index(fields=["channel", "-id"], name="notifications_of_channel"),
+            models.Index(
+                fields=["interrupt"],
+                condition=Q(interrupt__isnull=False),
+                name="notifications_of_interrupt",
+            ),
         ]

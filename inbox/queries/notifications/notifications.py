@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.signing import BadSignature, Signer
 from django.db.models import Exists, OuterRef, Q
 
-from inbox.models import Announcement, Channel, Notification, Subscription
+from inbox.models import Announcement, Channel, Interrupt, Notification, Subscription
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import confirmed_address
 from inbox.rules.notifications.events import ChannelKind, NotificationStatus
@@ -15,6 +15,7 @@ from inbox.rules.people.access import Actor
 
 _MAX_CHANNELS = 500
 MAX_LOG_ROWS = 20
+MAX_RECIPIENTS = 50
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,43 @@ def preferences_of(actor: Actor) -> Preferences:
         answer=channel.answer if channel else "",
         log=log_of(channel) if channel else [],
     )
+
+
+@dataclass(frozen=True)
+class Recipient:
+    """A person or chat that was told of a request, or is to be told."""
+
+    name: str
+    is_chat: bool
+    kind: str
+    status: str
+    why: str
+    at: datetime
+
+
+def recipients_of(interrupt: Interrupt) -> list[Recipient]:
+    """
+    Return who was told of a request and when, and who could not be; the earliest first.
+
+    Notifications that were not needed any more are left out.
+    """
+    rows = Notification.objects.filter(interrupt=interrupt).exclude(
+        status=NotificationStatus.DROPPED
+    )
+    rows = rows.select_related("announcement", "channel__user").order_by("pk")
+    return [
+        Recipient(
+            name=row.channel.user.display_name if row.channel.user else row.channel.label,
+            is_chat=row.channel.user is None,
+            kind=row.announcement.kind,
+            status=row.status,
+            why=row.why,
+            at=row.settled_at or row.due_at,
+        )
+        for row in rows.select_related("announcement", "channel__user").order_by("pk")[
+            :MAX_RECIPIENTS
+        ]
+    ]
 
 
 def log_of(channel: Channel) -> list[LogRow]:

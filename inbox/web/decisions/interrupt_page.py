@@ -14,6 +14,7 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
+from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
@@ -31,6 +32,7 @@ from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
+from inbox.web.notifications.notifications import recipient_rows
 from inbox.web.policies.grant_form import GrantForm, may_have_grant_form
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
@@ -311,6 +313,11 @@ class InterruptPage:
     @property
     def unlisted_sibling_count(self) -> int:
         return self.detail.interrupt_count - len(self.detail.siblings)
+
+    @cached_property
+    def recipients(self) -> list[dict[str, Any]]:
+        """Return who was told of the request, in words."""
+        return recipient_rows(recipients_of(self.interrupt))
 
     @property
     def activity(self) -> list[ActivityLine]:

@@ -16,7 +16,12 @@ from inbox.actions.notifications.subscriptions import (
     unsubscribe,
     unsubscribe_channel,
 )
-from inbox.queries.notifications.notifications import LogRow, channel_of_token, preferences_of
+from inbox.queries.notifications.notifications import (
+    LogRow,
+    Recipient,
+    channel_of_token,
+    preferences_of,
+)
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -127,6 +132,22 @@ def log_rows(log: Sequence[LogRow]) -> list[dict[str, Any]]:
             "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
         }
         for entry in log
+    ]
+
+
+def recipient_rows(recipients: Sequence[Recipient]) -> list[dict[str, Any]]:
+    """Return the people and chats that were told of a request, in the words of its page."""
+    return [
+        {
+            "name": item.name,
+            "icon": "message-square" if item.is_chat else "mail",
+            "kind": gettext(KINDS[AnnouncementKind(item.kind)]),
+            "at": item.at,
+            "is_sent": item.status == NotificationStatus.SENT,
+            "status": gettext(_STATUSES[NotificationStatus(item.status)]),
+            "why": gettext(_REASONS[Reason(item.why)]) if item.why else "",
+        }
+        for item in recipients
     ]
 
 

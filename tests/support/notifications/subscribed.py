@@ -6,7 +6,9 @@ from allauth.account.models import EmailAddress
 
 from inbox import sweeper
 from inbox.actions.notifications.subscriptions import subscribe
+from inbox.actions.notifications.team_channels import ChatSettings, add_chat
 from inbox.models import Channel
+from inbox.rules.people.access import SEED
 from inbox.sending.notification_sender import send_due
 
 EVERY_EVENT = ("opened", "reminded", "escalated")
@@ -32,6 +34,12 @@ def subscribe_person(
     confirm_address(actor)
     row = subscribe(events=events, mode=mode, minutes=minutes, language=language, actor=actor)
     return row.channel
+
+
+def add_team_chat(world: Any, url: str, *, label: str = "#ops", kind: str = "slack") -> Channel:
+    """Add a chat that gets every event of the team at once."""
+    values = ChatSettings(label, url, EVERY_EVENT, "at_once", 5)
+    return add_chat(team_id=world.team.pk, kind=kind, values=values, language="en", actor=SEED)
 
 
 def send_all() -> None:
