@@ -153,7 +153,8 @@ def _make_grant(agent: Any, team_id: UUID) -> None:
     (_, value, message), (_, granted_value, granted_message) = GRANTED
     run = _start(agent, value, message)
     engine.execute_run(run.pk)
-    interrupt = run.interrupts.get()
+    if (interrupt := run.interrupts.first()) is None:
+        return  # another worker has claimed the run
     decide(
         interrupt_id=interrupt.pk,
         status=EntryStatus.RESOLVED,

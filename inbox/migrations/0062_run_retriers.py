@@ -20,6 +20,16 @@ def keep_retriers(apps, schema_editor):
         run.save(update_fields=["retriers"])
 
 
+def write_back_a_retrier(apps, schema_editor):
+    runs = apps.get_model("inbox", "Run").objects
+    for run in runs.exclude(retriers=None).iterator(500):
+        retriers = json.loads(run.retriers)
+        run.retrier_key_id = retriers["keys"][-1] if retriers["keys"] else None
+        if run.retrier_key_id is None and retriers["people"]:
+            run.retrier_user_id = retriers["people"][-1]
+        run.save(update_fields=["retrier_user", "retrier_key"])
+
+
 class Migration(migrations.Migration):
     dependencies = [("inbox", "0061_installation_policy")]
 
@@ -32,5 +42,5 @@ class Migration(migrations.Migration):
                 null=True,
             ),
         ),
-        migrations.RunPython(keep_retriers, migrations.RunPython.noop),
+        migrations.RunPython(keep_retriers, write_back_a_retrier),
     ]

@@ -95,6 +95,7 @@ def _notice_subject(message: Message) -> str:
 
 def _request(item: Item) -> Block:
     until = date_format(item.expires_at, "DATETIME_FORMAT") + " UTC" if item.expires_at else ""
+    taken_back = gettext("The approval was taken back.")
     facts = [
         (gettext("Team"), _plain(item.team)),
         (gettext("Agent"), item.agent),
@@ -103,6 +104,7 @@ def _request(item: Item) -> Block:
         (gettext("Approved by"), _plain(item.decided_by)),
         (gettext("Expires"), until),
         (gettext("Reason"), _plain(item.override_reason, _MAX_REASON_CHARACTERS)),
+        (gettext("Since then"), taken_back if item.is_withdrawn else ""),
     ]
     url = link_to(f"/interrupts/{item.interrupt_id}/")
     return Block(_filled(facts), url, gettext("Open the request"))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, cast
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
@@ -149,9 +150,8 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
     for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
         yield Finding("interrupt", "interrupt_not_recorded", {"id": str(pk)})
     entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
-    reapplied = _reapplied(thread)
-    for entry in entries.iterator(_CHUNK_ROWS):
-        last = [entry, *reapplied.get(entry.interrupt_id, ())][-1]
+    for entry, reapplied in _with_reapplied(entries):
+        last = [entry, *reapplied][-1]
         view = last.content["digests"].get("view")
         proposed = entry.content["digests"].get("proposed")
         call = entry.interrupt.tool_call if entry.interrupt else None
@@ -172,12 +172,11 @@ def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
     entries = entries.prefetch_related(
         "interrupt__rulings__version", "interrupt__rulings__installation_version"
     )
-    reapplied = _reapplied(thread)
-    for entry in entries.iterator(_CHUNK_ROWS):
+    for entry, reapplied in _with_reapplied(entries):
         row = cast("Interrupt", entry.interrupt)
         rulings = sorted(row.rulings.all(), key=lambda ruling: ruling.number)
         row.ruling = rulings[-1] if rulings else None
-        recorded = [entry, *reapplied.get(row.pk, ())]
+        recorded = [entry, *reapplied]
         is_recorded = _are_recorded(rulings, [item.content["detail"] for item in recorded])
         if not is_recorded or row.digest_at_creation() != row.view_digest:
             yield Finding("interrupt", "ruling_differs", {"id": str(row.pk)})
@@ -191,12 +190,19 @@ def _are_recorded(rulings: Sequence[Ruling], details: Sequence[dict[str, Any]]) 
     return recorded == [_ruling_detail([ruling]) for ruling in rulings]
 
 
-def _reapplied(thread: Any) -> dict[Any, list[AuditEntry]]:
-    """Return the entries about new rulings on open interrupts, by interrupt."""
-    entries: dict[Any, list[AuditEntry]] = {}
-    for entry in _entries(thread, "policy.reapplied").select_related("payload"):
-        entries.setdefault(entry.interrupt_id, []).append(entry)
-    return entries
+def _with_reapplied(
+    entries: QuerySet[AuditEntry],
+) -> Iterator[tuple[AuditEntry, Sequence[AuditEntry]]]:
+    """Yield entries about opened interrupts, each with those about the new rulings on it."""
+    rows = entries.iterator(_CHUNK_ROWS)
+    while chunk := list(islice(rows, _CHUNK_ROWS)):
+        later: dict[Any, list[AuditEntry]] = {}
+        ids = [entry.interrupt_id for entry in chunk]
+        reapplied = _entries(None, "policy.reapplied").filter(interrupt__in=ids)
+        for entry in reapplied.select_related("payload"):
+            later.setdefault(entry.interrupt_id, []).append(entry)
+        for entry in chunk:
+            yield entry, later.get(entry.interrupt_id, ())
 
 
 def _ruling_detail(rulings: Sequence[Ruling]) -> Any:

@@ -162,12 +162,12 @@ urlpatterns = [
         name="change_policy_rule",
     ),
     path(
-        "teams/<slug:team>/policy/calendars/new/",
+        "teams/<slug:team>/policy/new-calendar/",
         calendar_pages.new_calendar,
         name="new_policy_calendar",
     ),
     path(
-        "teams/<slug:team>/policy/calendars/new/add",
+        "teams/<slug:team>/policy/new-calendar/add",
         calendar_pages.add_calendar,
         name="add_policy_calendar",
     ),

@@ -505,10 +505,14 @@ def _shown_before(
     answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization
 ) -> list[Interrupt]:
     """Return the interrupts but those that a policy answers in the transaction that opens them."""
-    rows = [interrupt for interrupt, _ in answers]
+    return [row for row, _ in answers if _was_shown(row, authorization)]
+
+
+def _was_shown(row: Interrupt, authorization: Authorization) -> bool:
+    """Return whether people could see an interrupt before this decision."""
     if authorization.entrance is not Entrance.POLICY:
-        return rows
-    return [row for row in rows if row.ruling and row.ruling.created_at > row.created_at]
+        return True
+    return row.ruling is not None and row.ruling.created_at > row.created_at
 
 
 def _record_audit(
@@ -538,8 +542,8 @@ def _record_audit(
 
 def _digests(authorization: Authorization, draft: DecisionDraft) -> dict[str, str]:
     digests = audit_trail.digests_of(draft.interrupt, draft.view_digest)
-    if authorization.entrance is Entrance.POLICY:
-        del digests["view"]  # nobody has seen it
+    if not _was_shown(draft.interrupt, authorization):
+        del digests["view"]
     return digests
 
 

@@ -24,6 +24,8 @@ from inbox.rules.notifications.events import (
     MANDATORY,
     AnnouncementKind,
     ChannelKind,
+    NotificationStatus,
+    Reason,
     due_at,
 )
 
@@ -126,22 +128,49 @@ def _for_chats(
 
 
 def _notices(announcements: Sequence[int], now: datetime) -> list[Notification]:
-    """Return the notifications of mandatory notices, for all administrators who have an address."""
-    rows = Announcement.objects.filter(pk__in=announcements).order_by("pk")
+    """
+    Return the notifications of mandatory notices, for all administrators who have an address.
+
+    Those to an address that was switched off are dropped: they would be old when it works again.
+    """
+    rows = list(
+        Announcement.objects.filter(pk__in=announcements)
+        .select_related("interrupt", "version", "channel")
+        .order_by("pk")
+    )
+    admins = {team_id: administrators_of(team_id) for team_id in {team_of(row) for row in rows}}
+    channels = _mail_channels(set().union(*admins.values()), now)
     notices = []
-    for row in rows.select_related("interrupt", "version", "channel"):
-        for user_id in administrators_of(team_of(row)):
-            channel, _ = Channel.objects.get_or_create(
+    for row in rows:
+        for user_id in sorted(admins[team_of(row)]):
+            channel = channels[user_id]
+            notice = Notification(
+                announcement=row, interrupt=row.interrupt, channel=channel, due_at=row.at
+            )
+            if channel.disabled_at is not None:
+                notice.status, notice.why = NotificationStatus.DROPPED, Reason.DISABLED
+                notice.settled_at = now
+            notices.append(notice)
+    return notices
+
+
+def _mail_channels(user_ids: Collection[int], now: datetime) -> dict[int, Channel]:
+    """Return the channels for mails of people; those that are missing are created."""
+    mails = Channel.objects.filter(user__in=user_ids, kind=ChannelKind.EMAIL)
+    missing = set(user_ids) - set(mails.values_list("user", flat=True))
+    Channel.objects.bulk_create(
+        [
+            Channel(
                 user_id=user_id,
                 kind=ChannelKind.EMAIL,
-                defaults={"language": settings.LANGUAGE_CODE, "created_at": now},
+                language=settings.LANGUAGE_CODE,
+                created_at=now,
             )
-            notices.append(
-                Notification(
-                    announcement=row, interrupt=row.interrupt, channel=channel, due_at=row.at
-                )
-            )
-    return notices
+            for user_id in sorted(missing)
+        ],
+        ignore_conflicts=True,
+    )
+    return {row.user_id: row for row in mails.all() if row.user_id is not None}
 
 
 @transaction.atomic(durable=True)

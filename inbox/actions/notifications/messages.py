@@ -1,7 +1,7 @@
 """Messages to a channel: claiming what is due to it, and recording the result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -63,6 +63,7 @@ class Item:
     expires_at: datetime | None
     decided_by: str = ""  #: of a decision despite the policy
     override_reason: str = ""
+    is_withdrawn: bool = False  #: the decision was taken back since
 
 
 @dataclass(frozen=True)
@@ -293,13 +294,14 @@ def _reasons_to_drop(
     teams = {row.announcement.interrupt.team_id for row in rows if row.announcement.interrupt}
     by_team = subscribers_of(teams, channel.user_id) if teams and channel.user_id else {}
     subscription = Subscription.objects.filter(channel=channel).first()
+    noticed = {team_of(row.announcement) for row in rows if row.announcement.kind in MANDATORY}
+    administered = {team for team in noticed if administrators_of(team, channel.user_id)}
 
     def reason(row: Notification) -> Reason | None:
         announcement = row.announcement
         interrupt = announcement.interrupt
         if announcement.kind in MANDATORY:
-            is_admin = channel.user_id in administrators_of(team_of(announcement))
-            return None if is_admin else Reason.NO_ACCESS
+            return None if team_of(announcement) in administered else Reason.NOT_ADMIN
         if interrupt is None:
             return None  # a test
         if subscription is None:
@@ -321,12 +323,17 @@ def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
 
 
 def _items(rows: Sequence[Notification]) -> list[Item]:
-    """Return the facts of each request once, with the latest event."""
-    items: dict[UUID, Item] = {}
+    """Return the facts of each request once, with the latest event; of each override, too."""
+    items: dict[object, Item] = {}
     for row in rows:
-        interrupt = row.announcement.interrupt
-        if interrupt is not None:
-            items[interrupt.pk] = _item(interrupt, row.announcement.kind)
+        announcement = row.announcement
+        interrupt = announcement.interrupt
+        if interrupt is None:
+            continue
+        if announcement.kind == AnnouncementKind.OVERRIDDEN:
+            items[announcement.pk] = _override(interrupt, announcement.at)
+        else:
+            items[interrupt.pk] = _item(interrupt, announcement.kind)
     return list(items.values())
 
 
@@ -351,14 +358,7 @@ def _disabled_chat(channel: Channel) -> DisabledChat:
 
 def _item(interrupt: Interrupt, kind: str) -> Item:
     requester = interrupt.run.requester_user
-    decision = (
-        Decision.objects.filter(interrupt=interrupt, withdrawn_at=None).first()
-        if kind == AnnouncementKind.OVERRIDDEN
-        else None
-    )
     return Item(
-        decided_by=decision.actor_label if decision else "",
-        override_reason=decision.override_reason if decision else "",
         interrupt_id=interrupt.pk,
         kind=kind,
         team=interrupt.team.name,
@@ -366,4 +366,19 @@ def _item(interrupt: Interrupt, kind: str) -> Item:
         tool=interrupt.tool,
         requester=requester.display_name if requester else "",
         expires_at=interrupt.expires_at,
+    )
+
+
+def _override(interrupt: Interrupt, at: datetime) -> Item:
+    """Return the facts about the decision of this time despite the policy, also if taken back."""
+    decisions = Decision.objects.filter(interrupt=interrupt, created_at=at)
+    decision = decisions.exclude(override_reason="").first()
+    item = _item(interrupt, AnnouncementKind.OVERRIDDEN)
+    if decision is None:
+        return item
+    return replace(
+        item,
+        decided_by=decision.actor_label,
+        override_reason=decision.override_reason,
+        is_withdrawn=decision.withdrawn_at is not None,
     )

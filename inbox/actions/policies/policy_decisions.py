@@ -5,23 +5,23 @@ from datetime import datetime
 
 from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
-from inbox.models import Interrupt, Run, Thread
+from inbox.models import Interrupt, Thread
 from inbox.queries.policies.policies import answer_of_policy
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import POLICY
 
 
-def decide_by_policy(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
+def decide_by_policy(*, thread: Thread, rows: Sequence[Interrupt], now: datetime) -> None:
     """
-    Answer the interrupts that the policy allows or denies, in the transaction that opened them.
+    Answer the interrupts of a run that the policy allows or denies, in the caller's transaction.
 
     The run is resumed at once if that answers all of them. The caller holds the thread's lock.
     """
     answers = [(row, answer) for row in rows if (answer := answer_of_policy(row)) is not None]
     if not answers:
         return
-    run = answers[0][0].run  # `rule_on` has read it; a worker's object has the id only
+    run = answers[0][0].run
     authorization = authorize(thread=thread, now=now, actor=POLICY, entrance=Entrance.POLICY)
     drafts = [DecisionDraft(row, interrupt_state(row, None), answer) for row, answer in answers]
     record_decisions(authorization, run=run, drafts=drafts)

@@ -15,7 +15,7 @@ from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.policies.rulings import audit_detail, set_ruling, store_rulings
 from inbox.models import Thread
 from inbox.models.locks import lock_thread
-from inbox.queries.people.access import require_current
+from inbox.queries.people.access import require, require_current
 from inbox.queries.policies.policies import is_answered_by_policy, policies_in_force
 from inbox.queries.policies.reapplication import (
     ChangedRuling,
@@ -53,6 +53,7 @@ def reapply_policies(*, team_id: UUID, actor: Actor, after: UUID | None = None) 
     Raises:
         NotFound, Forbidden.
     """
+    require(actor, team_id, Permission.ADMIN)
     threads = threads_with_open_interrupts(team_id, after=after, limit=MAX_THREADS + 1)
     changed = decided = 0
     for thread_id in threads[:MAX_THREADS]:
@@ -77,7 +78,7 @@ def reapply_to_thread(*, thread_id: UUID, actor: Actor) -> Reapplied:
     require_current(actor, thread.team_id, Permission.ADMIN, now=now)
     changed = decided = 0
     rows = open_interrupts_of(thread, now)
-    for run, group in groupby(rows, key=lambda row: row.run):
+    for _, group in groupby(rows, key=lambda row: row.run_id):
         changes = list(changed_rulings(thread, list(group), now))
         for change in changes:
             _replace(thread, change, actor, now)
@@ -88,7 +89,7 @@ def reapply_to_thread(*, thread_id: UUID, actor: Actor) -> Reapplied:
             [item.interrupt for item in changes if item.interrupt not in by_policy],
             now,
         )
-        decide_by_policy(thread=thread, run=run, rows=by_policy, now=now)
+        decide_by_policy(thread=thread, rows=by_policy, now=now)
     if changed:
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return Reapplied(changed, decided)

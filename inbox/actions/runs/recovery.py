@@ -174,7 +174,7 @@ def interrupt_run(
     )
     close_run(thread=thread, run=run, terminal=terminal, now=now)
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
-    decide_by_policy(thread=thread, run=run, rows=rows, now=now)
+    decide_by_policy(thread=thread, rows=rows, now=now)
 
 
 def doubt_interrupts(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:

@@ -216,7 +216,7 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
     if rows:
         open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, result.status, result.error_code, now)
-    decide_by_policy(thread=thread, run=run, rows=rows, now=now)
+    decide_by_policy(thread=thread, rows=rows, now=now)
 
 
 @transaction.atomic(durable=True)

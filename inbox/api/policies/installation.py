@@ -20,6 +20,8 @@ from inbox.rules.people.access import Permission
 
 operation = partial(describe_operation, tag="policies", scope=Permission.ADMIN, only_people=True)
 
+_SUPERUSERS = "For superusers only; administrators of teams get 403."
+
 
 class InstallationPublication(PolicyInput):
     version: Annotated[int, Range(0, 2**31 - 1)] = UNSET
@@ -33,7 +35,7 @@ class InstallationPolicies(ApiView):
         "List the versions of the installation's policy, the latest first",
         {200: Page[Version]},
         parameters=page_parameters(NUMBER_CURSOR),
-        description="For superusers. The first version is in force.",
+        description=f"{_SUPERUSERS} The first version is in force.",
     )
     def list_installation_versions(self, request: Request) -> Response:
         actor, pagination = self.actor, self.pagination
@@ -47,7 +49,7 @@ class InstallationPolicies(ApiView):
         "Put a policy in force for all teams",
         {201: Version},
         body=InstallationPublication,
-        description="For superusers. Its rules ask or deny. Open requests keep their rulings.",
+        description=f"{_SUPERUSERS} Its rules ask or deny. Open requests keep their rulings.",
         refusals=(errors.InvalidValue, errors.PolicyChanged),
     )
     def publish_installation_policy(self, request: Request) -> Response:

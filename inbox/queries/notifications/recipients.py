@@ -92,13 +92,15 @@ def team_of(announcement: Announcement) -> UUID | None:
     return about.team_id if about else None
 
 
-def administrators_of(team_id: UUID | None) -> set[int]:
+def administrators_of(team_id: UUID | None, user_id: int | None = None) -> set[int]:
     """
-    Return the active administrators of a team who have a confirmed address, by user id.
+    Return the active administrators of a team who have a confirmed address, or one, by user id.
 
     For None, the installation, they are those of all teams and the superusers.
     """
     confirmed = EmailAddress.objects.filter(verified=True, user__is_active=True)
+    if user_id is not None:
+        confirmed = confirmed.filter(user=user_id)
     admins = Membership.objects.filter(role=Role.ADMIN)
     if team_id is not None:
         admins = admins.filter(team=team_id)

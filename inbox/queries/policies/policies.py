@@ -98,7 +98,7 @@ class RunFacts:
 
 
 def run_with_facts(thread: Thread, run_id: UUID) -> tuple[Run, RunFacts]:
-    """Return a run of the thread, and the facts about it; the caller holds the thread's lock."""
+    """Return a run of the thread, and the facts about it."""
     (run,) = _RUN.all(pk=run_id)
     return run, RunFacts(
         agent=run.agent.slug,
@@ -140,7 +140,10 @@ def answerable_ruling(row: Interrupt, ruling: Ruling, now: datetime) -> Ruling:
     if ruling.effect is Effect.ASK:
         return ruling
     has_expired = row.expires_at is not None and row.expires_at <= now
-    if has_expired or answer_of(interrupt_state(row, None), ruling) is None:
+    call = row.tool_call
+    # A person has edited the call in the answer to another interrupt about it.
+    is_edited = call is not None and call.approved_args != row.args
+    if has_expired or is_edited or answer_of(interrupt_state(row, None), ruling) is None:
         reasons = (*ruling.reasons, EvaluationReason.NO_ANSWER)
         requirement = MergedRequirement(grantable=False)
         return replace(ruling, effect=Effect.ASK, requirement=requirement, reasons=reasons)

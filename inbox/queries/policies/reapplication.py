@@ -13,6 +13,7 @@ from inbox.models import Interrupt, Team, Thread
 from inbox.platform.clock import database_now
 from inbox.queries.policies.backtests import require_drafting
 from inbox.queries.policies.policies import (
+    RunFacts,
     answerable_ruling,
     facts_of,
     load_rulings,
@@ -27,6 +28,11 @@ from inbox.rules.runs.states import InterruptStatus
 
 #: Requests that a preview reads.
 MAX_REQUESTS = 500
+#: Columns with whole conversations, which no ruling needs.
+_HEAVY = (
+    *(f"run__{name}" for name in ("input", "resume", "checkpoint")),
+    *(f"thread__{name}" for name in ("messages", "state", "client_messages")),
+)
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,11 @@ def changed_rulings(
     the time at which it was opened. The times that a new ruling sets start now.
     """
     policies = [policy for _, policy in policies_in_force(thread.team)]
+    shared: dict[UUID, RunFacts] = {}
     for row in rows if policies else ():
         before = stored_ruling(row)
         since = row.created_at if row.ruling is None else row.ruling.created_at
-        facts = _facts(thread, row)
+        facts = _facts(thread, row, shared)
         # The same moment for both: their times are counted from it.
         then = answerable_ruling(row, evaluate(policies, facts, since), now)
         if not is_same_outcome(before or evaluate([], facts, since), then):
@@ -105,10 +112,12 @@ def changed_rulings(
             yield ChangedRuling(row, before, after, facts)
 
 
-def _facts(thread: Thread, row: Interrupt) -> Facts:
+def _facts(thread: Thread, row: Interrupt, shared: dict[UUID, RunFacts]) -> Facts:
+    """Return the facts; `shared` keeps those of runs that were read."""
     if row.ruling is None:
-        _, shared = run_with_facts(thread, row.run_id)
-        return facts_of(shared, row, row.created_at)
+        if row.run_id not in shared:
+            _, shared[row.run_id] = run_with_facts(thread, row.run_id)
+        return facts_of(shared[row.run_id], row, row.created_at)
     stored = facts_from_json(json.loads(row.ruling.body)["facts"])
     return replace(stored, args=json.loads(row.args) if row.args else None)
 
@@ -116,4 +125,4 @@ def _facts(thread: Thread, row: Interrupt) -> Facts:
 def _open_interrupts(*, now: datetime, **lookup: UUID) -> "QuerySet[Interrupt]":
     rows = Interrupt.objects.filter(status=InterruptStatus.OPEN, **lookup)
     rows = rows.exclude(expires_at__lte=now).order_by("thread", "position")
-    return rows.select_related("tool_call", "run", "claim", "thread__team")
+    return rows.select_related("tool_call", "run", "claim", "thread__team").defer(*_HEAVY)

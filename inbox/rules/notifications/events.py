@@ -77,6 +77,7 @@ class Reason(StrEnum):
     CLAIMED = "claimed"  #: another person claimed the request
     SEEN = "seen"  #: the person has opened the request
     NO_ACCESS = "no_access"  #: the person may not decide the request any more
+    NOT_ADMIN = "not_admin"  #: the person does not administer the team any more
     UNSUBSCRIBED = "unsubscribed"
     REMOVED = "removed"  #: the channel was removed
     NO_ADDRESS = "no_address"  #: the account has no confirmed address

@@ -56,6 +56,7 @@ _REASONS = {
     Reason.CLAIMED: gettext_noop("A person has claimed the request."),
     Reason.SEEN: gettext_noop("You had opened the request."),
     Reason.NO_ACCESS: gettext_noop("You cannot decide the request any more."),
+    Reason.NOT_ADMIN: gettext_noop("You do not administer the team any more."),
     Reason.UNSUBSCRIBED: gettext_noop("You had unsubscribed."),
     Reason.REMOVED: gettext_noop("The chat was removed."),
     Reason.NO_ADDRESS: gettext_noop("Your account has no confirmed address."),

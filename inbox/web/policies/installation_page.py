@@ -45,17 +45,17 @@ def version(request: HttpRequest, actor: Actor, number: int) -> HttpResponse:
 def check(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Show what a document would change; nothing is stored."""
     require_installation_admin(actor)
-    text = request.POST.get("document", "")
+    text, comment = request.POST.get("document", ""), request.POST.get("comment", "").strip()
     try:
         policy = parse_policy(parse_document(text), installation=True)
         check_supported(policy)
     except errors.InvalidInput as refusal:
         problems = problems_of(refusal, text)
-        return _show(request, actor, document=text, problems=problems, status=422)
+        return _show(request, actor, document=text, comment=comment, problems=problems, status=422)
     versions = installation_versions(actor, limit=1)
     before = readable_policy(versions[0] if versions else None)
     changes = change_rows(before, policy)
-    return _show(request, actor, document=text, changes=changes, is_checked=True)
+    return _show(request, actor, document=text, comment=comment, changes=changes, is_checked=True)
 
 
 @post_page

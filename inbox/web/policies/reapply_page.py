@@ -45,6 +45,7 @@ def _show(
         "changes": [_row(item) for item in preview.changes[:LISTED]],
         "listed": LISTED,
         "is_complete": preview.is_complete,
+        "may_apply": bool(preview.changes) or not preview.is_complete,
         **team_frame(actor, access, "policy"),
     }
     return show(request, actor, "policies/reapply.html", context, section="teams")

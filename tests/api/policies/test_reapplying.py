@@ -7,7 +7,8 @@ import pytest
 from django.core.management import call_command
 
 from inbox.actions.policies import reapply
-from inbox.models import Ruling
+from inbox.models import Interrupt, Ruling
+from inbox.queries.policies import reapplication
 from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
 from tests.support.policies.refunds import proposals
 from tests.support.steps import open_interrupts, reread, start
@@ -104,3 +105,17 @@ def test_the_command_applies_the_policy_to_all_threads(world, interrupts):
     call_command("policy", "reapply", "--team", "tests", "--user", "erin", stdout=output)
 
     assert output.getvalue() == "1 requests decided, 0 with a new ruling.\n"
+
+
+def test_the_page_offers_to_apply_where_not_all_requests_were_checked(
+    admin, interrupts, monkeypatch
+):
+    monkeypatch.setattr(reapplication, "MAX_REQUESTS", 1)
+    small, _ = interrupts
+    Interrupt.objects.filter(pk=small.pk).update(position=9)
+
+    page = admin.get(PAGE).content.decode()
+
+    assert "None of the first 1 open requests would get another ruling." in page
+    assert "Apply</span>" in page
+    assert 'data-url="/teams/"' in page

@@ -139,7 +139,7 @@ def a_rule_with_errors(site, page, key):
 
 @screen
 def a_calendar_with_errors(site, page, key):
-    page.goto(f"{site.url}/teams/demo/policy/calendars/new/")
+    page.goto(f"{site.url}/teams/demo/policy/new-calendar/")
     page.fill("#f-zone", "Berlin")
     page.fill("#f-mon", "in the morning")
     page.click("button.btn-primary[name=save]")

@@ -210,7 +210,7 @@ def send_policy(way: Way, scene: Scene) -> str:
     """Let the policy answer what it has left to people: it answers new interrupts only."""
     interrupt = reread(scene.interrupt)
     now = database_now()
-    decide_by_policy(thread=interrupt.thread, run=interrupt.run, rows=[interrupt], now=now)
+    decide_by_policy(thread=interrupt.thread, rows=[interrupt], now=now)
     return "NOTHING" if interrupt.status == reread(interrupt).status else DECIDED
 
 

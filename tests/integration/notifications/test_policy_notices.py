@@ -6,11 +6,13 @@ import pytest
 from django.core import mail
 
 from inbox.actions.decisions.decide import decide
-from inbox.actions.notifications.subscriptions import subscribe, unsubscribe
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.subscriptions import send_test, subscribe, unsubscribe
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_role, change_team
 from inbox.actions.policies.installation import publish_installation_policy
-from inbox.models import Channel, User
+from inbox.models import Channel, Notification, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.decisions.gate import Entrance
@@ -23,7 +25,7 @@ from tests.support.notifications.subscribed import (
     subscribe_person,
 )
 from tests.support.policies.published import administrator, publish, rule, tool_is
-from tests.support.steps import open_interrupts, start
+from tests.support.steps import approve, open_interrupts, start
 
 TWO = {"slots": [{"role": "reviewer"}, {"role": "reviewer"}]}
 
@@ -160,3 +162,52 @@ def test_a_hostile_reason_stays_on_its_line(world, erin, override):
     assert "Reason: a Subject: b" in message.body
     assert "\u202e" not in message.body
     assert "<script>" not in message.alternatives[0][0]
+
+
+def test_an_override_that_was_taken_back_names_its_own_author(
+    world, erin, bob, dora, override, later
+):
+    change_team(team_id=world.team.pk, grace_seconds=300, actor=SEED)
+    interrupt = override()
+    withdraw_decision(interrupt_id=interrupt.pk, actor=bob)
+    later(seconds=1)
+    approve(interrupt, dora)
+
+    send_all()
+
+    (message,) = mail.outbox
+    assert f"Approved by: {bob.label}" in message.body
+    assert "Reason: The shop is down." in message.body
+    assert "Since then: The approval was taken back." in message.body
+
+
+def test_notices_do_not_wait_for_an_address_that_was_switched_off(world, erin):
+    publish(world, rule("one", "ask", tool_is("send_email")))
+    send_all()
+    Channel.objects.update(disabled_at=database_now())
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+
+    send_all()
+
+    last = Notification.objects.latest("pk")
+    assert (last.status, last.why) == ("dropped", "disabled")
+    send_test(language="en", actor=erin)
+    assert Channel.objects.get().disabled_at is None
+    send_all()
+    assert mail.outbox[-1].subject == "Test of notifications by Signoff"
+
+
+def test_many_notices_take_no_query_for_each_administrator(
+    world, erin, django_assert_max_num_queries
+):
+    publish(world, rule("one", "ask", tool_is("send_email")))
+    with django_assert_max_num_queries(14):
+        expand_announcements()
+    publish(world, rule("two", "ask", tool_is("send_email"), require=TWO))
+    for number in range(20):
+        confirm_address(administrator(world, f"admin{number}"))
+
+    with django_assert_max_num_queries(14):
+        expand_announcements()
+
+    assert Notification.objects.filter(announcement__kind="policy_published").count() == 22

@@ -9,7 +9,7 @@ from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.policies.reapply import reapply_policies
-from inbox.models import Announcement, Claim, Decision, Endorsement, Ruling, Run
+from inbox.models import Announcement, Claim, Decision, Endorsement, Ruling, Run, ToolCall
 from inbox.queries.policies.reapplication import preview_reapplication
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
@@ -253,3 +253,31 @@ def test_one_call_handles_a_limited_number_of_threads(world, run_paying, reapply
 
     assert [first.decided, second.decided, third.decided] == [2, 2, 1]
     assert third.next_after is None
+
+
+def test_a_call_that_a_person_has_edited_is_not_decided_by_the_policy(world, run_paying, reapply):
+    (row,) = open_interrupts(run_paying({"amount": 40}))
+    # By the answer to another question about the same call.
+    ToolCall.objects.filter(pk=row.tool_call_id).update(edited_args='{"amount":500}')
+    publish(world, ALLOW_SMALL)
+
+    assert reapply().decided == 0
+
+    assert reread(row).status == "open"
+
+
+def test_without_open_requests_reviewers_and_strangers_are_refused_too(world, bob, carol):
+    with pytest.raises(errors.Forbidden):
+        reapply_policies(team_id=world.team.pk, actor=bob)
+    with pytest.raises(errors.NotFound):
+        reapply_policies(team_id=world.team.pk, actor=carol)
+
+
+def test_a_preview_reads_the_facts_of_a_run_once(
+    world, run_paying, erin, django_assert_max_num_queries
+):
+    run_paying(*({"amount": amount} for amount in range(40)))
+    publish(world, ALLOW_SMALL)
+
+    with django_assert_max_num_queries(14):
+        assert len(preview_reapplication(erin, world.team).changes) == 40

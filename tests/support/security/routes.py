@@ -232,8 +232,8 @@ GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302
 POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/calendars/new/     302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/calendars/new/add  302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/new-calendar/      302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/new-calendar/add   302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/calendars/<slug:name>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/calendars/<slug:name>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -382,7 +382,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/<int:number>/draft": {},
     "POST teams/<slug:team>/policy/new/add": _RULE,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/save": _RULE,
-    "POST teams/<slug:team>/policy/calendars/new/add": _CALENDAR,
+    "POST teams/<slug:team>/policy/new-calendar/add": _CALENDAR,
     "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},

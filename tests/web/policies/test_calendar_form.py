@@ -53,7 +53,7 @@ def test_a_calendar_is_added_to_the_draft(admin):
     days = {"mon": "9-12, 13:00\N{EN DASH}17:00", "sat": "22:00-24:00"}
     more = {"zone": "Europe/Berlin", "closed": "2026-12-25\n"}
 
-    done = admin.post(f"{PATH}calendars/new/add", fields(**more, **days))
+    done = admin.post(f"{PATH}new-calendar/add", fields(**more, **days))
 
     assert (done.status_code, done.url) == (303, PATH)
     assert draft() == {"rules": [], "calendars": {"office": OFFICE}}
@@ -90,7 +90,7 @@ def test_the_form_shows_a_calendar_and_changes_it(admin):
     ],
 )
 def test_errors_are_at_their_field_and_the_input_stays(admin, change, field, text):
-    refused = admin.post(f"{PATH}calendars/new/add", fields(tue="8-9", **change))
+    refused = admin.post(f"{PATH}new-calendar/add", fields(tue="8-9", **change))
 
     page = refused.content.decode()
     assert refused.status_code == 422
@@ -101,7 +101,7 @@ def test_errors_are_at_their_field_and_the_input_stays(admin, change, field, tex
 
 
 def test_a_calendar_without_hours_is_refused(admin):
-    refused = admin.post(f"{PATH}calendars/new/add", fields(mon=""))
+    refused = admin.post(f"{PATH}new-calendar/add", fields(mon=""))
 
     assert refused.status_code == 422
     assert "This calendar is never open." in refused.content.decode()
@@ -110,7 +110,7 @@ def test_a_calendar_without_hours_is_refused(admin):
 def test_a_second_calendar_of_a_name_is_refused(admin):
     keep(office=OFFICE)
 
-    refused = admin.post(f"{PATH}calendars/new/add", fields())
+    refused = admin.post(f"{PATH}new-calendar/add", fields())
 
     assert refused.status_code == 422
     assert "Another calendar has this name." in refused.content.decode()
@@ -140,12 +140,12 @@ def test_a_change_of_somebody_else_is_not_lost(admin):
     form = fields()
     keep(NIGHT, office=OFFICE)
 
-    refused = admin.post(f"{PATH}calendars/new/add", {**form, "name": "mine"})
+    refused = admin.post(f"{PATH}new-calendar/add", {**form, "name": "mine"})
 
     assert refused.status_code == 409
     assert "has changed the draft in the meantime" in refused.content.decode()
     assert list(draft()["calendars"]) == ["office"]
-    assert admin.post(f"{PATH}calendars/new/add", fields(name="mine")).status_code == 303
+    assert admin.post(f"{PATH}new-calendar/add", fields(name="mine")).status_code == 303
     assert list(draft()["calendars"]) == ["mine", "office"]
 
 

@@ -1,6 +1,7 @@
 """The form for one calendar of a policy, whose hours conditions and times of rules use."""
 
 from collections.abc import Mapping
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 from zoneinfo import available_timezones
@@ -111,6 +112,12 @@ def _save(request: HttpRequest, actor: Actor, team: str, name: str) -> HttpRespo
     return see_other("team_policy", team)
 
 
+@cache
+def _zones() -> list[str]:
+    """Return the names of all time zones; reading them opens many files."""
+    return sorted(available_timezones())
+
+
 def _rules_with(policy: Policy, name: str) -> list[str]:
     """Return the names of the rules that use a calendar."""
     return [
@@ -159,7 +166,7 @@ def _show(
             (day, DAY_NAMES[number], form.days.get(day, ""), problems.get(day, ""))
             for number, day in enumerate(WEEKDAYS)
         ],
-        "zones": sorted(available_timezones()),
+        "zones": _zones(),
         "problems": problems,
         "seen": base_digest(state),
         **team_frame(actor, team_access(actor, team), "policy"),
