@@ -20,6 +20,7 @@ from inbox.models.notifications.notifications import (
     Announcement,
     Channel,
     Notification,
+    NotificationSchedule,
     Subscription,
 )
 from inbox.models.people.api_keys import ApiKey
@@ -72,6 +73,7 @@ __all__ = [
     "Membership",
     "Memory",
     "Notification",
+    "NotificationSchedule",
     "PolicyDraft",
     "PolicyVersion",
     "RejectionCount",

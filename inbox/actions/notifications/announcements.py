@@ -11,6 +11,7 @@ from inbox.models import Announcement, Channel, Interrupt, Notification, PolicyV
 from inbox.models.statements import Select, insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
+    Subscriber,
     administrators_of,
     chats_of,
     is_waiting,
@@ -24,10 +25,12 @@ from inbox.rules.notifications.events import (
     MANDATORY,
     AnnouncementKind,
     ChannelKind,
+    DeliveryMode,
     NotificationStatus,
     Reason,
     due_at,
 )
+from inbox.rules.notifications.schedule import personal_time, times_of
 
 #: Announcements that one transaction expands or deletes.
 BATCH_SIZE = 200
@@ -87,25 +90,55 @@ def expand_announcements() -> int:
         if (interrupt := row.interrupt) and subscribers.get(interrupt.team_id)
     }
     notifications = [
-        Notification(
-            announcement=announcement,
-            interrupt=interrupt,
-            channel_id=subscription.channel_id,
-            due_at=due_at(
-                announcement.kind, subscription.mode, subscription.minutes, announcement.at
-            ),
+        notification
+        for row in announcements
+        if row.interrupt
+        for notification in _for_people(
+            row,
+            row.interrupt,
+            [
+                subscriber
+                for subscriber in subscribers.get(row.interrupt.team_id, ())
+                if row.kind in subscriber.subscription.events
+                and may_decide(quorums[row.interrupt], subscriber)
+            ],
         )
-        for announcement in announcements
-        if (interrupt := announcement.interrupt)
-        for subscriber in subscribers.get(interrupt.team_id, ())
-        if announcement.kind in (subscription := subscriber.subscription).events
-        and may_decide(quorums[interrupt], subscriber)
     ]
     notifications += _for_chats(announcements, teams)
     notifications += _notices([pk for pk, kind, *_ in new if kind in MANDATORY], now)
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
     Announcement.objects.filter(pk__in=[pk for pk, *_ in new]).update(expanded_at=now)
     return len(new)
+
+
+def _for_people(
+    announcement: Announcement, interrupt: Interrupt, subscribers: Sequence[Subscriber]
+) -> list[Notification]:
+    """Return the notifications of people, at the times that they want."""
+    personal = [
+        personal_time(
+            subscriber.schedule,
+            earliest=due_at(
+                announcement.kind,
+                subscriber.subscription.mode,
+                subscriber.subscription.minutes,
+                announcement.at,
+            ),
+            is_digest=announcement.kind == AnnouncementKind.OPENED
+            and subscriber.subscription.mode == DeliveryMode.DIGEST,
+            expires_at=interrupt.expires_at,
+        )
+        for subscriber in subscribers
+    ]
+    return [
+        Notification(
+            announcement=announcement,
+            interrupt=interrupt,
+            channel_id=subscriber.subscription.channel_id,
+            due_at=due,
+        )
+        for subscriber, due in zip(subscribers, times_of(personal), strict=True)
+    ]
 
 
 def _for_chats(
@@ -144,13 +177,18 @@ def _notices(announcements: Sequence[int], now: datetime) -> list[Notification]:
     for row in rows:
         for user_id in sorted(admins[team_of(row)]):
             channel = channels[user_id]
-            notice = Notification(
-                announcement=row, interrupt=row.interrupt, channel=channel, due_at=row.at
+            is_off = channel.disabled_at is not None
+            notices.append(
+                Notification(
+                    announcement=row,
+                    interrupt=row.interrupt,
+                    channel=channel,
+                    due_at=row.at,
+                    status=NotificationStatus.DROPPED if is_off else NotificationStatus.PENDING,
+                    why=Reason.DISABLED if is_off else "",
+                    settled_at=now if is_off else None,
+                )
             )
-            if channel.disabled_at is not None:
-                notice.status, notice.why = NotificationStatus.DROPPED, Reason.DISABLED
-                notice.settled_at = now
-            notices.append(notice)
     return notices
 
 

@@ -22,6 +22,7 @@ from inbox.queries.notifications.recipients import (
     confirmed_address,
     reason_to_drop,
     reason_to_drop_in_chat,
+    schedule_of,
     subscribers_of,
     team_of,
 )
@@ -41,6 +42,7 @@ from inbox.rules.notifications.events import (
     next_message_at,
     retry_delay,
 )
+from inbox.rules.notifications.schedule import NO_SCHEDULE
 from inbox.rules.people.access import NOTIFIER, Actor
 
 #: Longer than sending takes.
@@ -124,7 +126,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
     now = database_now()
     if channel is None or channel.disabled_at is not None or _waits(channel, now):
         return None
-    rows = _drop(channel, _due_rows(channel, now), now)
+    rows = _drop(channel, _postpone(channel, _due_rows(channel, now), now), now)
     address = confirmed_address(channel.user_id) if channel.user_id else channel.url
     if rows and not address:
         settle_notifications(rows, NotificationStatus.DROPPED, now, Reason.NO_ADDRESS)
@@ -274,6 +276,32 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
     tests = [row for row in rows if row.announcement.kind == AnnouncementKind.TEST]
     notices = [row for row in rows if row.announcement.kind in MANDATORY]
     return tests or notices or rows
+
+
+def _postpone(
+    channel: Channel, rows: Sequence[Notification], now: datetime
+) -> Sequence[Notification]:
+    """
+    Put off what came due in the quiet hours of a person, and return the rest.
+
+    Whoever planned it knew the quiet hours, but a server that was away did not, and people change
+    them. What would be too late afterwards is not put off, nor are tests, notices and a message
+    that was tried before.
+    """
+    schedule = schedule_of(channel.user_id) if channel.user_id and rows else NO_SCHEDULE
+    if not schedule.is_quiet(now):
+        return rows
+    end = schedule.end_of_quiet(now)
+    later = [
+        row
+        for row in rows
+        if (interrupt := row.announcement.interrupt) is not None
+        and row.announcement.kind not in MANDATORY
+        and row.message_id is None
+        and (interrupt.expires_at is None or interrupt.expires_at > end)
+    ]
+    Notification.objects.filter(pk__in=[row.pk for row in later]).update(due_at=end)
+    return [row for row in rows if row not in later]
 
 
 def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:

@@ -1,16 +1,23 @@
 """Subscriptions: people choose what they are notified of, and when."""
 
 from collections.abc import Collection
+from dataclasses import asdict
 from uuid import UUID
 
 from django.db import transaction
 
 from inbox.actions.notifications.messages import enable_channel
 from inbox.actions.people.accounts import record_change
-from inbox.models import Announcement, Channel, Notification, Subscription
+from inbox.models import (
+    Announcement,
+    Channel,
+    Notification,
+    NotificationSchedule,
+    Subscription,
+)
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.recipients import confirmed_address
+from inbox.queries.notifications.recipients import confirmed_address, schedule_of
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -19,6 +26,7 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     check_subscription,
 )
+from inbox.rules.notifications.schedule import Schedule
 from inbox.rules.people.access import SUBSCRIBER, Actor
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -50,6 +58,24 @@ def subscribe(
     if before is None or any(getattr(before, name) != value for name, value in values.items()):
         record_change(channel.user_id, "subscription.changed", actor, **values)
     return row
+
+
+@transaction.atomic(durable=True)
+def set_schedule(*, schedule: Schedule, actor: Actor) -> None:
+    """
+    Store the times at which the actor wants messages. Safe to replay.
+
+    Raises:
+        Forbidden: the actor is no person.
+    """
+    if actor.user_id is None:
+        raise errors.Forbidden(TranslatableMessage("Only people get notifications."))
+    if schedule_of(actor.user_id) == schedule:
+        return
+    values = asdict(schedule)
+    NotificationSchedule.objects.update_or_create(user_id=actor.user_id, defaults=values)
+    texts = {name: str(value) for name, value in values.items()}
+    record_change(actor.user_id, "subscription.changed", actor, **texts)
 
 
 @transaction.atomic(durable=True)

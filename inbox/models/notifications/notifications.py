@@ -17,6 +17,7 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     Reason,
 )
+from inbox.rules.notifications.schedule import Schedule
 
 _PENDING = Q(status=NotificationStatus.PENDING)
 
@@ -119,6 +120,25 @@ class Subscription(models.Model):
 
     class Meta:
         constraints = [known_states("mode", DeliveryMode, "delivery_mode_is_known")]
+
+
+class NotificationSchedule(models.Model):
+    """The times at which a person wants messages; see `inbox.rules.notifications.schedule`."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        primary_key=True,
+        on_delete=models.CASCADE,
+        related_name="notification_schedule",
+    )
+    zone = models.CharField(max_length=64)
+    quiet_from = models.TimeField()
+    quiet_to = models.TimeField(help_text="the same as `quiet_from` without quiet hours")
+    digest_at = models.TimeField()
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(self.zone, self.quiet_from, self.quiet_to, self.digest_at)
 
 
 class Notification(models.Model):

@@ -9,8 +9,9 @@ from django.db.models import Exists, OuterRef, Q
 
 from inbox.models import Announcement, Channel, Interrupt, Notification, Subscription
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.recipients import confirmed_address
+from inbox.queries.notifications.recipients import confirmed_address, schedule_of
 from inbox.rules.notifications.events import ChannelKind, NotificationStatus
+from inbox.rules.notifications.schedule import Schedule
 from inbox.rules.people.access import Actor
 
 _MAX_CHANNELS = 500
@@ -35,6 +36,7 @@ class Preferences:
 
     address: str  #: "" without a confirmed one
     subscription: Subscription | None
+    schedule: Schedule
     is_disabled: bool  #: the server refused the address repeatedly
     answer: str  #: the mail server's last answer, "" after success
     log: list[LogRow]
@@ -46,6 +48,7 @@ def preferences_of(actor: Actor) -> Preferences:
     return Preferences(
         address=confirmed_address(actor.user_id or 0),
         subscription=Subscription.objects.filter(channel=channel).first() if channel else None,
+        schedule=schedule_of(actor.user_id or 0),
         is_disabled=bool(channel and channel.disabled_at),
         answer=channel.answer if channel else "",
         log=log_of(channel) if channel else [],

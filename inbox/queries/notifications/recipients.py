@@ -15,6 +15,7 @@ from inbox.models import (
     Interrupt,
     InterruptView,
     Membership,
+    NotificationSchedule,
     Subscription,
 )
 from inbox.queries.policies.quorum import Quorum, current_quorum
@@ -24,6 +25,7 @@ from inbox.rules.notifications.events import (
     Reason,
     fits_a_slot,
 )
+from inbox.rules.notifications.schedule import NO_SCHEDULE, Schedule
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
 from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.slots import Person
@@ -41,6 +43,7 @@ class Subscriber:
     user_id: int
     person: Person
     subscription: Subscription
+    schedule: Schedule
 
 
 def subscribers_of(
@@ -64,12 +67,15 @@ def subscribers_of(
             channel__user__in={member.user_id for member in members}
         ).select_related("channel")
     }
+    rows_of_schedules = NotificationSchedule.objects.filter(user__in=subscriptions)
+    schedules = {row.user_id: row.schedule for row in rows_of_schedules}
     subscribers: dict[UUID, list[Subscriber]] = {}
     for member in members:
         names = frozenset(row.group.name for row in member.groups.all())
         person = Person(str(member.user_id), member.role, names)
         if subscription := subscriptions.get(member.user_id):
-            subscriber = Subscriber(member.user_id, person, subscription)
+            schedule = schedules.get(member.user_id, NO_SCHEDULE)
+            subscriber = Subscriber(member.user_id, person, subscription, schedule)
             subscribers.setdefault(member.team_id, []).append(subscriber)
     return subscribers
 
@@ -158,7 +164,13 @@ def reason_to_drop_in_chat(
 
 
 def _waits_for_people(kind: str, subscription: Subscription) -> bool:
-    return kind == AnnouncementKind.OPENED and subscription.mode == DeliveryMode.IF_WAITING
+    return kind == AnnouncementKind.OPENED and subscription.mode != DeliveryMode.AT_ONCE
+
+
+def schedule_of(user_id: int) -> Schedule:
+    """Return the times at which a person wants messages."""
+    row = NotificationSchedule.objects.filter(user=user_id).first()
+    return row.schedule if row else NO_SCHEDULE
 
 
 def confirmed_address(user_id: int) -> str:

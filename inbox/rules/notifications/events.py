@@ -61,6 +61,7 @@ class DeliveryMode(StrEnum):
 
     AT_ONCE = "at_once"
     IF_WAITING = "if_waiting"  #: if the request still waits after some minutes
+    DIGEST = "digest"  #: once a day, of what still waits
 
 
 class NotificationStatus(StrEnum):
@@ -115,8 +116,12 @@ class SendProblem(StrEnum):
 
 
 def due_at(kind: str, mode: str, minutes: int, at: datetime) -> datetime:
-    """Return the time of a notification; only new requests wait for somebody to take them."""
-    waits = kind == AnnouncementKind.OPENED and mode == DeliveryMode.IF_WAITING
+    """
+    Return the time of a notification; only new requests wait for somebody to take them.
+
+    The digest of a person is later; see `PersonalTime`.
+    """
+    waits = kind == AnnouncementKind.OPENED and mode != DeliveryMode.AT_ONCE
     return at + timedelta(minutes=minutes) if waits else at
 
 

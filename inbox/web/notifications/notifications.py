@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from inbox.actions.notifications.subscriptions import (
     send_test,
+    set_schedule,
     subscribe,
     unsubscribe,
     unsubscribe_channel,
@@ -32,9 +33,11 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     Reason,
 )
+from inbox.rules.notifications.schedule import Schedule, check_schedule
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
+from inbox.web.base.zones import zone_names
 
 KINDS = {
     AnnouncementKind.OPENED: gettext_noop("New request"),
@@ -78,7 +81,10 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
         return see_other("notifications")
     minutes = request.POST.get("minutes", "").strip()
     events, mode = request.POST.getlist("events"), request.POST.get("mode", "")
+    stored = _times_of(preferences_of(actor).schedule)
+    times = {name: request.POST.get(name, text).strip() for name, text in stored.items()}
     try:
+        schedule = check_schedule(times)
         subscribe(
             events=events,
             mode=mode,
@@ -87,7 +93,9 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
             actor=actor,
         )
     except InvalidInput as refusal:
-        return _refuse(request, actor, refusal, events=events, mode=mode, minutes=minutes)
+        values: dict[str, Any] = {"events": events, "mode": mode, "minutes": minutes}
+        return _refuse(request, actor, refusal, **values, times=times)
+    set_schedule(schedule=schedule, actor=actor)
     return see_other("notifications")
 
 
@@ -114,6 +122,17 @@ def end_by_link(request: HttpRequest, token: str) -> HttpResponse:
     response = render(request, "account/unsubscribe.html", {"is_done": is_post})
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+def _times_of(schedule: Schedule) -> dict[str, str]:
+    """Return the fields of a schedule."""
+    has_quiet = schedule.quiet_from != schedule.quiet_to
+    return {
+        "zone": schedule.zone,
+        "quiet_from": f"{schedule.quiet_from:%H:%M}" if has_quiet else "",
+        "quiet_to": f"{schedule.quiet_to:%H:%M}" if has_quiet else "",
+        "digest_at": f"{schedule.digest_at:%H:%M}",
+    }
 
 
 def parse_minutes(text: str) -> int:
@@ -172,6 +191,7 @@ def _show(
             "events": row.events if row else list(CHOICES),
             "mode": row.mode if row else DeliveryMode.IF_WAITING,
             "minutes": row.minutes if row else DEFAULT_MINUTES,
+            "times": _times_of(preferences.schedule),
         }
     context = {
         "preferences": preferences,
@@ -181,6 +201,8 @@ def _show(
         "mode": str(values["mode"]),
         "minutes": str(values["minutes"]),
         "max_minutes": MAX_MINUTES,
+        "times": values["times"],
+        "zones": zone_names(),
         "problem": problem,
         "log": log_rows(preferences.log),
     }

@@ -107,3 +107,45 @@ def test_a_changed_link_ends_nothing(bob, dora):
 
     assert response.status_code == 404
     assert Subscription.objects.count() == 2
+
+
+def test_quiet_hours_are_stored_and_shown(page, bob):
+    confirm_address(bob)
+    times = {
+        "quiet_from": "22:00",
+        "quiet_to": "06:30",
+        "zone": "Europe/Berlin",
+        "digest_at": "09:15",
+    }
+    choice = {"events": ["opened"], "mode": "digest", "minutes": "5"}
+
+    assert page.post("/account/notifications/save", {**choice, **times}).status_code == 303
+
+    text = page.get("/account/notifications/").content.decode()
+    for value in times.values():
+        assert f'value="{value}"' in text
+    off = {**choice, **times, "quiet_from": "", "quiet_to": ""}
+    page.post("/account/notifications/save", off)
+    assert 'value="22:00"' not in page.get("/account/notifications/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"quiet_from": "22:00", "quiet_to": ""},
+        {"quiet_from": "7", "quiet_to": "08:00"},
+        {"quiet_from": "25:00", "quiet_to": "08:00"},
+        {"quiet_from": "08:00", "quiet_to": "08:00"},
+        {"zone": "Berlin"},
+        {"zone": "../etc/passwd"},
+        {"digest_at": ""},
+    ],
+)
+def test_wrong_times_are_refused_and_stay_in_the_form(page, bob, times):
+    confirm_address(bob)
+    choice = {"events": ["opened"], "mode": "digest", "minutes": "5"}
+
+    refused = page.post("/account/notifications/save", {**choice, **times})
+
+    assert refused.status_code == 422
+    assert "Notifications are off." in refused.content.decode()

@@ -1,10 +1,8 @@
 """The form for one calendar of a policy, whose hours conditions and times of rules use."""
 
 from collections.abc import Mapping
-from functools import cache
 from http import HTTPStatus
 from typing import Any
-from zoneinfo import available_timezones
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.dates import WEEKDAYS as DAY_NAMES
@@ -20,6 +18,7 @@ from inbox.rules.policies.language.policy import WEEKDAYS, Op, Policy
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
+from inbox.web.base.zones import zone_names
 from inbox.web.people.teams import team_frame
 from inbox.web.policies.editing.calendar_form import (
     CalendarForm,
@@ -112,12 +111,6 @@ def _save(request: HttpRequest, actor: Actor, team: str, name: str) -> HttpRespo
     return see_other("team_policy", team)
 
 
-@cache
-def _zones() -> list[str]:
-    """Return the names of all time zones; reading them opens many files."""
-    return sorted(available_timezones())
-
-
 def _rules_with(policy: Policy, name: str) -> list[str]:
     """Return the names of the rules that use a calendar."""
     return [
@@ -166,7 +159,7 @@ def _show(
             (day, DAY_NAMES[number], form.days.get(day, ""), problems.get(day, ""))
             for number, day in enumerate(WEEKDAYS)
         ],
-        "zones": _zones(),
+        "zones": zone_names(),
         "problems": problems,
         "seen": base_digest(state),
         **team_frame(actor, team_access(actor, team), "policy"),
