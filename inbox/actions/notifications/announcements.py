@@ -19,6 +19,7 @@ from inbox.queries.notifications.recipients import (
     subscribers_of,
     team_of,
 )
+from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import current_quorum
 from inbox.rules.notifications.events import (
     LOG_RETENTION,
@@ -84,6 +85,7 @@ def expand_announcements() -> int:
     announcements = list(rows.select_related("interrupt__team", "interrupt__run"))
     teams = {row.interrupt.team_id for row in announcements if row.interrupt}
     subscribers = subscribers_of(teams) if teams else {}
+    load_rulings([row.interrupt for row in announcements if row.interrupt])
     quorums = {
         interrupt: current_quorum(interrupt, now)
         for row in announcements

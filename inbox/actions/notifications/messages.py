@@ -19,6 +19,7 @@ from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
     administrators_of,
+    attention_to,
     confirmed_address,
     reason_to_drop,
     reason_to_drop_in_chat,
@@ -26,6 +27,7 @@ from inbox.queries.notifications.recipients import (
     subscribers_of,
     team_of,
 )
+from inbox.queries.policies.policies import load_rulings
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
     MANDATORY,
@@ -319,7 +321,10 @@ def _reasons_to_drop(
     channel: Channel, rows: Sequence[Notification], now: datetime
 ) -> list[Reason | None]:
     """Return why each notification is not needed any more, None if it is."""
-    teams = {row.announcement.interrupt.team_id for row in rows if row.announcement.interrupt}
+    interrupts = [row.announcement.interrupt for row in rows if row.announcement.interrupt]
+    load_rulings(interrupts)
+    attention = attention_to(interrupts, channel.user_id, now)
+    teams = {interrupt.team_id for interrupt in interrupts}
     by_team = subscribers_of(teams, channel.user_id) if teams and channel.user_id else {}
     subscription = Subscription.objects.filter(channel=channel).first()
     noticed = {team_of(row.announcement) for row in rows if row.announcement.kind in MANDATORY}
@@ -335,9 +340,11 @@ def _reasons_to_drop(
         if subscription is None:
             return Reason.UNSUBSCRIBED
         if channel.user_id is None:
-            return reason_to_drop_in_chat(interrupt, announcement.kind, subscription, now)
+            return reason_to_drop_in_chat(
+                interrupt, announcement.kind, subscription, attention, now
+            )
         subscriber = next(iter(by_team.get(interrupt.team_id, ())), None)
-        return reason_to_drop(interrupt, announcement.kind, subscriber, now)
+        return reason_to_drop(interrupt, announcement.kind, subscriber, attention, now)
 
     return [reason(row) for row in rows]
 

@@ -131,36 +131,66 @@ def is_waiting(status: str | None, expires_at: datetime | None, now: datetime) -
     return status == states.InterruptStatus.OPEN and not is_late
 
 
+@dataclass(frozen=True)
+class Attention:
+    """The requests to which people already pay attention, by id."""
+
+    claimed: Collection[UUID]  #: by somebody else
+    seen: Collection[UUID]  #: by the person
+
+
+def attention_to(
+    interrupts: Collection[Interrupt], user_id: int | None, now: datetime
+) -> Attention:
+    """Return the attention to requests, from the view of a person, or of nobody for a chat."""
+    claims = Claim.objects.filter(interrupt__in=interrupts, until__gt=now)
+    if user_id is None:
+        return Attention(set(claims.values_list("interrupt_id", flat=True)), frozenset())
+    views = InterruptView.objects.filter(interrupt__in=interrupts, user=user_id)
+    return Attention(
+        set(claims.exclude(user=user_id).values_list("interrupt_id", flat=True)),
+        set(views.values_list("interrupt_id", flat=True)),
+    )
+
+
 def reason_to_drop(
-    interrupt: Interrupt, kind: str, subscriber: Subscriber | None, now: datetime
+    interrupt: Interrupt,
+    kind: str,
+    subscriber: Subscriber | None,
+    attention: Attention,
+    now: datetime,
 ) -> Reason | None:
     """Return why a notification that is due is not needed any more; None if it is."""
     if not is_waiting(interrupt.status, interrupt.expires_at, now):
         return Reason.CLOSED
     if subscriber is None or not may_decide(current_quorum(interrupt, now), subscriber):
         return Reason.NO_ACCESS
-    if kind not in subscriber.subscription.events:
-        return Reason.UNSUBSCRIBED
-    if not _waits_for_people(kind, subscriber.subscription):
-        return None
-    others = Claim.objects.filter(interrupt=interrupt, until__gt=now)
-    if others.exclude(user=subscriber.user_id).exists():
-        return Reason.CLAIMED
-    views = InterruptView.objects.filter(interrupt=interrupt, user=subscriber.user_id)
-    return Reason.SEEN if views.exists() else None
+    return _reason_of(interrupt, kind, subscriber.subscription, attention)
 
 
 def reason_to_drop_in_chat(
-    interrupt: Interrupt, kind: str, subscription: Subscription, now: datetime
+    interrupt: Interrupt,
+    kind: str,
+    subscription: Subscription,
+    attention: Attention,
+    now: datetime,
 ) -> Reason | None:
     """Return why a chat need not be told any more; None if it does."""
     if not is_waiting(interrupt.status, interrupt.expires_at, now):
         return Reason.CLOSED
+    return _reason_of(interrupt, kind, subscription, attention)
+
+
+def _reason_of(
+    interrupt: Interrupt, kind: str, subscription: Subscription, attention: Attention
+) -> Reason | None:
     if kind not in subscription.events:
         return Reason.UNSUBSCRIBED
-    claims = Claim.objects.filter(interrupt=interrupt, until__gt=now)
-    is_claimed = _waits_for_people(kind, subscription) and claims.exists()
-    return Reason.CLAIMED if is_claimed else None
+    if not _waits_for_people(kind, subscription):
+        return None
+    if interrupt.pk in attention.claimed:
+        return Reason.CLAIMED
+    return Reason.SEEN if interrupt.pk in attention.seen else None
 
 
 def _waits_for_people(kind: str, subscription: Subscription) -> bool:

@@ -1,0 +1,78 @@
+"""Many requests at once: few messages, and few queries for each."""
+
+import pytest
+from django.core import mail
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.people.provisioning import add_member
+from inbox.models import Channel, Notification
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.rules.people.access import SEED, Role
+from inbox.sending.notification_sender import send_due
+from tests.support.notifications.chat_server import run_chat_server
+from tests.support.notifications.subscribed import add_team_chat, send_all, subscribe_person
+from tests.support.policies.refunds import proposals
+from tests.support.steps import start
+
+MEMBERS, SECONDS, EACH_SECOND = 20, 10, 50
+
+
+@pytest.fixture
+def people(world):
+    """Members who get a mail about every request at once."""
+    for number in range(MEMBERS):
+        user = add_member(
+            team=world.team,
+            username=f"person{number}",
+            full_name=f"Person {number}",
+            password="a-long-password",
+            role=Role.REVIEWER,
+            actor=SEED,
+        )
+        subscribe_person(actor_of_user(user))
+
+
+def test_a_burst_is_few_messages_and_nothing_is_lost(world, people, as_agent, later, settings):
+    """500 requests within 10 seconds; 20 people and a chat."""
+    settings.PRIVATE_WEBHOOK_HOSTS = frozenset({"127.0.0.1"})
+    agent = as_agent(proposals([{"amount": amount} for amount in range(EACH_SECOND)]))
+    with run_chat_server() as server:
+        add_team_chat(world, server.url)
+        for second in range(SECONDS):
+            later(seconds=second)
+            start(world, "go", agent=agent)
+            send_all()
+        later(seconds=30)
+        while expand_announcements():
+            pass
+        send_all()
+
+        total = SECONDS * EACH_SECOND
+        assert len(server.bodies) <= 3
+        assert [body["text"] for body in server.bodies] == [
+            f"{EACH_SECOND} requests wait for a decision",
+            f"{total - EACH_SECOND} requests wait for a decision",
+        ]
+    addresses = [address for message in mail.outbox for address in message.to]
+    assert len(set(addresses)) == MEMBERS
+    assert max(map(addresses.count, addresses)) <= 2
+    rows = Notification.objects.filter(status="sent")
+    assert rows.count() == Notification.objects.count() == total * (MEMBERS + 1)
+
+
+def test_a_mail_about_many_requests_takes_no_query_for_each(world, bob, as_agent):
+    channel = subscribe_person(bob)
+
+    def queries(number):
+        start(world, "go", agent=as_agent(proposals([{"amount": 1}] * number)))
+        expand_announcements()
+        Channel.objects.update(next_try_at=None)
+        with CaptureQueriesContext(connection) as captured:
+            send_due(channel.pk)
+        return len(captured)
+
+    few, many = queries(2), queries(60)
+
+    assert many <= few + 2
