@@ -23,6 +23,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=0, help="of each workload (default 5)")
     parser.add_argument("--quick", action="store_true", help="small workloads, one round")
     parser.add_argument("--policy", action="store_true", help="the team has the demo's policy")
+    parser.add_argument(
+        "--subscribers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="people who get mails about requests; with --compare, only in B",
+    )
     parser.add_argument("--no-bare", action="store_true", help="skip the bare server")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     options = parser.parse_args()
@@ -37,7 +44,15 @@ def main() -> int:
         subjects = {}
         for name, (shape, checkout) in servers.items():
             print(f"start {name}", file=sys.stderr, flush=True)
-            subjects[name] = stack.enter_context(start(shape, checkout, with_policy=options.policy))
+            has_subscribers = shape != "bare" and not name.endswith(" A")
+            subjects[name] = stack.enter_context(
+                start(
+                    shape,
+                    checkout,
+                    with_policy=options.policy,
+                    subscribers=options.subscribers if has_subscribers else 0,
+                )
+            )
         results = measure(
             subjects,
             QUICK if options.quick else FULL,

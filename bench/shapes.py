@@ -37,6 +37,20 @@ from inbox.models import Team
 if any(field.name == "policy_version" for field in Team._meta.fields):
     Team.objects.update(policy_version=None)
 """
+#: People who get a mail about each request at once; the mails go to the log.
+_SUBSCRIBE = """
+from allauth.account.models import EmailAddress
+from inbox.actions.notifications.subscriptions import subscribe
+from inbox.models import Membership, Team, User
+from inbox.queries.people.api_keys import actor_of_user
+team = Team.objects.get(slug="demo")
+for number in range({count}):
+    user = User.objects.create(username=f"subscriber{{number}}")
+    Membership.objects.create(team=team, user=user, role="reviewer")
+    EmailAddress.objects.create(user=user, email=f"s{{number}}@example.com", verified=True)
+    subscribe(events=["opened"], mode="at_once", minutes=5, language="en",
+              actor=actor_of_user(user))
+"""
 
 
 @dataclass(frozen=True)
@@ -96,12 +110,13 @@ class Checkout:
 
 @contextmanager
 def start(
-    shape: str, checkout: Path = REPOSITORY, *, with_policy: bool = False
+    shape: str, checkout: Path = REPOSITORY, *, with_policy: bool = False, subscribers: int = 0
 ) -> Iterator[Subject]:
     """
     Start a checkout in this shape, or the bare server, with an empty database on real disks.
 
-    The team has no policy, or that of the demo, which no request of the workloads matches.
+    The team has no policy, or that of the demo, which no request of the workloads matches; and so
+    many people who get a mail about each request at once.
     """
     with (
         tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name,
@@ -143,6 +158,8 @@ def start(
         key = product.run("manage.py", "create_api_key", "--name", "bench", *scopes)
         if not with_policy:
             product.run("manage.py", "shell", "--command", _WITHOUT_POLICY)
+        if subscribers:
+            product.run("manage.py", "shell", "--command", _SUBSCRIBE.format(count=subscribers))
         yield Subject(Target(url, key, Meter(pids)), product)
 
 
