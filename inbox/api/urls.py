@@ -6,7 +6,7 @@ from inbox.api.agents import agents
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
-from inbox.api.notifications import chats
+from inbox.api.notifications import chats, preferences
 from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
 from inbox.api.runs import runs, threads
@@ -104,6 +104,13 @@ urlpatterns = [
     path("keys/<uuid:key_id>", api_keys.Keys.of("get_key")),
     path("keys/<uuid:key_id>/rotate", api_keys.Keys.of("rotate_key")),
     path("keys/<uuid:key_id>/revoke", api_keys.Keys.of("revoke_key")),
+    path(
+        "me/notifications",
+        preferences.MyNotifications.of(
+            "get_my_notifications", "set_my_notifications", "end_my_notifications"
+        ),
+    ),
+    path("me/notifications/test", preferences.MyNotifications.of("test_my_notifications")),
     path("teams/<slug:team>/channels", chats.Chats.of("list_chats", "add_chat")),
     path("channels/<uuid:channel_id>", chats.Chats.of("get_chat", "change_chat", "remove_chat")),
     path("channels/<uuid:channel_id>/test", chats.Chats.of("test_chat")),

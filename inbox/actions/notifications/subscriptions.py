@@ -17,7 +17,11 @@ from inbox.models import (
 )
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.recipients import confirmed_address, schedule_of
+from inbox.queries.notifications.recipients import (
+    confirmed_address,
+    person_of,
+    schedule_of,
+)
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -68,20 +72,24 @@ def set_schedule(*, schedule: Schedule, actor: Actor) -> None:
     Raises:
         Forbidden: the actor is no person.
     """
-    if actor.user_id is None:
-        raise errors.Forbidden(TranslatableMessage("Only people get notifications."))
-    if schedule_of(actor.user_id) == schedule:
+    user_id = person_of(actor)
+    if schedule_of(user_id) == schedule:
         return
     values = asdict(schedule)
-    NotificationSchedule.objects.update_or_create(user_id=actor.user_id, defaults=values)
+    NotificationSchedule.objects.update_or_create(user_id=user_id, defaults=values)
     texts = {name: str(value) for name, value in values.items()}
-    record_change(actor.user_id, "subscription.changed", actor, **texts)
+    record_change(user_id, "subscription.changed", actor, **texts)
 
 
 @transaction.atomic(durable=True)
 def unsubscribe(*, actor: Actor) -> None:
-    """End the actor's mails about requests. Safe to replay."""
-    channel = Channel.objects.filter(user=actor.user_id, kind=ChannelKind.EMAIL).first()
+    """
+    End the actor's mails about requests. Safe to replay.
+
+    Raises:
+        Forbidden: the actor is no person.
+    """
+    channel = Channel.objects.filter(user=person_of(actor), kind=ChannelKind.EMAIL).first()
     if channel is not None:
         _end(channel.pk, actor)
 
@@ -122,13 +130,12 @@ def queue_test(channel: Channel) -> None:
 
 def _channel(actor: Actor, language: str) -> Channel:
     """Return the actor's channel under its lock; create it if there is none."""
-    if actor.user_id is None:
-        raise errors.Forbidden(TranslatableMessage("Only people get notifications."))
-    if not confirmed_address(actor.user_id):
+    user_id = person_of(actor)
+    if not confirmed_address(user_id):
         text = TranslatableMessage("Confirm an e-mail address first.")
         raise errors.InvalidValue(text, problems={"address": [text]})
     row, _ = Channel.objects.get_or_create(
-        user_id=actor.user_id,
+        user_id=user_id,
         kind=ChannelKind.EMAIL,
         defaults={"language": language, "created_at": database_now()},
     )

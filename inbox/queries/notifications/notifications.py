@@ -9,7 +9,11 @@ from django.db.models import Exists, OuterRef, Q
 
 from inbox.models import Announcement, Channel, Interrupt, Notification, Subscription
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.recipients import confirmed_address, schedule_of
+from inbox.queries.notifications.recipients import (
+    confirmed_address,
+    person_of,
+    schedule_of,
+)
 from inbox.rules.notifications.events import ChannelKind, NotificationStatus
 from inbox.rules.notifications.schedule import Schedule
 from inbox.rules.people.access import Actor
@@ -43,12 +47,18 @@ class Preferences:
 
 
 def preferences_of(actor: Actor) -> Preferences:
-    """Return the subscription of a person, and the last notifications."""
-    channel = Channel.objects.filter(user=actor.user_id, kind=ChannelKind.EMAIL).first()
+    """
+    Return the subscription of a person, and the last notifications.
+
+    Raises:
+        Forbidden: the actor is no person.
+    """
+    user_id = person_of(actor)
+    channel = Channel.objects.filter(user=user_id, kind=ChannelKind.EMAIL).first()
     return Preferences(
-        address=confirmed_address(actor.user_id or 0),
+        address=confirmed_address(user_id),
         subscription=Subscription.objects.filter(channel=channel).first() if channel else None,
-        schedule=schedule_of(actor.user_id or 0),
+        schedule=schedule_of(user_id),
         is_disabled=bool(channel and channel.disabled_at),
         answer=channel.answer if channel else "",
         log=log_of(channel) if channel else [],

@@ -19,6 +19,7 @@ from inbox.models import (
     Subscription,
 )
 from inbox.queries.policies.quorum import Quorum, current_quorum
+from inbox.rules.errors import Forbidden
 from inbox.rules.notifications.events import (
     AnnouncementKind,
     DeliveryMode,
@@ -26,10 +27,11 @@ from inbox.rules.notifications.events import (
     fits_a_slot,
 )
 from inbox.rules.notifications.schedule import NO_SCHEDULE, Schedule
-from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
+from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission, Role
 from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs import states
+from inbox.rules.text.messages import TranslatableMessage
 
 _DECIDERS = [
     role for role, permissions in ROLE_PERMISSIONS.items() if Permission.DECIDE in permissions
@@ -195,6 +197,13 @@ def _reason_of(
 
 def _waits_for_people(kind: str, subscription: Subscription) -> bool:
     return kind == AnnouncementKind.OPENED and subscription.mode != DeliveryMode.AT_ONCE
+
+
+def person_of(actor: Actor) -> int:
+    """Return the user id of an actor; raises Forbidden if it is no person."""
+    if actor.user_id is None:
+        raise Forbidden(TranslatableMessage("Only people get notifications."))
+    return actor.user_id
 
 
 def schedule_of(user_id: int) -> Schedule:

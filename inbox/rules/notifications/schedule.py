@@ -104,6 +104,17 @@ def times_of(personal: Sequence[PersonalTime]) -> list[datetime]:
     return [item.due if is_anybody_awake else item.awake for item in personal]
 
 
+def schedule_texts(schedule: Schedule) -> dict[str, str]:
+    """Return the texts that `check_schedule` reads."""
+    has_quiet = schedule.quiet_from != schedule.quiet_to
+    return {
+        "zone": schedule.zone,
+        "quiet_from": f"{schedule.quiet_from:%H:%M}" if has_quiet else "",
+        "quiet_to": f"{schedule.quiet_to:%H:%M}" if has_quiet else "",
+        "digest_at": f"{schedule.digest_at:%H:%M}",
+    }
+
+
 def check_schedule(values: Mapping[str, str]) -> Schedule:
     """
     Return the schedule of texts: `zone`, `quiet_from`, `quiet_to` and `digest_at`, as in 22:00.

@@ -33,7 +33,7 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     Reason,
 )
-from inbox.rules.notifications.schedule import Schedule, check_schedule
+from inbox.rules.notifications.schedule import check_schedule, schedule_texts
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
@@ -81,7 +81,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
         return see_other("notifications")
     minutes = request.POST.get("minutes", "").strip()
     events, mode = request.POST.getlist("events"), request.POST.get("mode", "")
-    stored = _times_of(preferences_of(actor).schedule)
+    stored = schedule_texts(preferences_of(actor).schedule)
     times = {name: request.POST.get(name, text).strip() for name, text in stored.items()}
     try:
         schedule = check_schedule(times)
@@ -122,17 +122,6 @@ def end_by_link(request: HttpRequest, token: str) -> HttpResponse:
     response = render(request, "account/unsubscribe.html", {"is_done": is_post})
     response["Referrer-Policy"] = "no-referrer"
     return response
-
-
-def _times_of(schedule: Schedule) -> dict[str, str]:
-    """Return the fields of a schedule."""
-    has_quiet = schedule.quiet_from != schedule.quiet_to
-    return {
-        "zone": schedule.zone,
-        "quiet_from": f"{schedule.quiet_from:%H:%M}" if has_quiet else "",
-        "quiet_to": f"{schedule.quiet_to:%H:%M}" if has_quiet else "",
-        "digest_at": f"{schedule.digest_at:%H:%M}",
-    }
 
 
 def parse_minutes(text: str) -> int:
@@ -191,7 +180,7 @@ def _show(
             "events": row.events if row else list(CHOICES),
             "mode": row.mode if row else DeliveryMode.IF_WAITING,
             "minutes": row.minutes if row else DEFAULT_MINUTES,
-            "times": _times_of(preferences.schedule),
+            "times": schedule_texts(preferences.schedule),
         }
     context = {
         "preferences": preferences,

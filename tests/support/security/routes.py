@@ -72,6 +72,10 @@ GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200
 PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/interrupts/<uuid:interrupt_id>/notifications 401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/me/notifications                        401 200 200 200 200 200 401 403 403 403 403 403 401
+PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401
+DELETE api/me/notifications                      401 204 204 204 204 204 401 403 403 403 403 403 401
+POST api/me/notifications/test                   401 422 422 422 422 422 401 403 403 403 403 403 401
 GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
 GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
