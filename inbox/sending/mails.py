@@ -12,6 +12,7 @@ from inbox.actions.notifications.messages import Message, SendResult
 from inbox.queries.notifications.notifications import unsubscribe_token
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.sending import printed_mails
 from inbox.sending.message_texts import MessageText, link_to, text_of
 
 #: Requests that one mail lists; it counts the others.
@@ -38,6 +39,7 @@ def send_mail(message: Message) -> SendResult:
         return SendResult(SendProblem.TEMPORARY, _answer(error.smtp_code, error.smtp_error))
     except OSError as error:  # smtplib's other errors are subclasses
         return SendResult(SendProblem.TEMPORARY, type(error).__name__)
+    printed_mails.keep(mail)
     return SendResult()
 
 

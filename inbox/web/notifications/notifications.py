@@ -35,6 +35,7 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.schedule import check_schedule, schedule_texts
 from inbox.rules.people.access import Actor
+from inbox.sending.printed_mails import are_mails_printed, printed_mails_to
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.base.zones import zone_names
@@ -67,6 +68,9 @@ _REASONS = {
     Reason.DISABLED: gettext_noop("The address or chat was switched off."),
     Reason.BROKEN: gettext_noop("The message could not be built. The worker's log has the error."),
 }
+
+#: Mails that a page shows of an installation without a mail server.
+_PRINTED_LISTED = 10
 
 
 @page
@@ -194,6 +198,8 @@ def _show(
         "zones": zone_names(),
         "problem": problem,
         "log": log_rows(preferences.log),
+        "are_mails_printed": are_mails_printed(),
+        "printed_mails": printed_mails_to(preferences.address)[:_PRINTED_LISTED],
     }
     return show(
         request, actor, "account/notifications.html", context, section="account", status=status

@@ -6,6 +6,7 @@ import pytest
 from django.core import mail
 from django.test import Client
 
+from inbox.actions.notifications.subscriptions import send_test
 from inbox.models import AuditEntry, Subscription
 from inbox.queries.notifications.notifications import unsubscribe_token
 from tests.support.notifications.subscribed import confirm_address, send_all, subscribe_person
@@ -149,3 +150,20 @@ def test_wrong_times_are_refused_and_stay_in_the_form(page, bob, times):
 
     assert refused.status_code == 422
     assert "Notifications are off." in refused.content.decode()
+
+
+def test_without_a_mail_server_people_see_their_printed_mails(page, bob, dora, settings):
+    settings.SENDS_MAIL = False
+    confirm_address(bob, "bob@example.com")
+    confirm_address(dora, "dora@example.com")
+    assert "No mails yet." in page.get("/account/notifications/").content.decode()
+    for actor in (bob, dora):
+        send_test(language="en", actor=actor)
+        send_all()
+
+    text = page.get("/account/notifications/").content.decode()
+
+    assert text.count("<pre") == 1
+    assert "Mails about requests will arrive at this address." in text
+    settings.SENDS_MAIL = True
+    assert "Mails on this machine" not in page.get("/account/notifications/").content.decode()
