@@ -180,7 +180,7 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         settle_notifications(rows, NotificationStatus.SENT, now)
         channel.failures, channel.refusals = 0, 0
         channel.refused_since = channel.failing_since = None
-        channel.next_try_at = next_message_at(_recent_messages(channel, now))
+        channel.next_try_at = next_message_at(_recent_messages(channel, now), channel.kind)
     elif problem is SendProblem.TEMPORARY:
         channel.failures += 1
         channel.failing_since = channel.failing_since or now

@@ -16,7 +16,7 @@ from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Channel, Subscription
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
-from inbox.platform.encryption import encrypt
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
@@ -84,7 +84,9 @@ def add_chat(
 @transaction.atomic(durable=True)
 def change_chat(*, channel_id: UUID, values: ChatSettings, actor: Actor) -> Channel:
     """
-    Change a chat; what waits for it goes to the new URL. Safe to replay.
+    Change a chat; what waits for it goes to the new URL.
+
+    Safe to replay: a change without effect writes no audit entry.
 
     Raises:
         NotFound, Forbidden.
@@ -92,13 +94,16 @@ def change_chat(*, channel_id: UUID, values: ChatSettings, actor: Actor) -> Chan
     """
     channel, now = _lock(channel_id, actor)
     _raise_for(_problems(values, is_new=False))
+    before = _settings(channel)
     channel.label = values.label
-    if values.url:
+    if values.url and values.url != _url_of(channel):
         channel.url, channel.host = encrypt(values.url), _host(values.url)
         channel.next_try_at = None
-    channel.save(update_fields=["label", "url", "host", "next_try_at"])
-    _subscribe(channel, values)
-    _record(channel, "subscription.changed", actor, now, events=list(values.events))
+    row = _subscribe(channel, values)
+    if (after := _settings(channel, row)) != before:
+        channel.save(update_fields=["label", "url", "host", "next_try_at"])
+        changed = sorted(name for name, value in after.items() if value != before[name])
+        _record(channel, "channel.changed", actor, now, changed=changed)
     return channel
 
 
@@ -187,8 +192,19 @@ def _raise_for(problems: dict[str, list[TranslatableMessage]]) -> None:
         raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
 
 
-def _subscribe(channel: Channel, values: ChatSettings) -> None:
-    Subscription.objects.update_or_create(
+def _settings(channel: Channel, row: Subscription | None = None) -> dict[str, object]:
+    row = row or channel.subscription
+    return {
+        "label": channel.label,
+        "url": channel.url,
+        "events": row.events,
+        "mode": row.mode,
+        "minutes": row.minutes,
+    }
+
+
+def _subscribe(channel: Channel, values: ChatSettings) -> Subscription:
+    row, _ = Subscription.objects.update_or_create(
         channel=channel,
         defaults={
             "events": sorted(set(values.events)),
@@ -196,6 +212,15 @@ def _subscribe(channel: Channel, values: ChatSettings) -> None:
             "minutes": values.minutes,
         },
     )
+    return row
+
+
+def _url_of(channel: Channel) -> str:
+    """Return the stored URL, "" if the key has been lost."""
+    try:
+        return str(decrypt(channel.url))
+    except DecryptionFailed:
+        return ""
 
 
 def _host(url: str) -> str:

@@ -130,13 +130,17 @@ def retry_delay(failures: int) -> timedelta:
     return RETRY_DELAYS[min(failures, len(RETRY_DELAYS)) - 1]
 
 
-def next_message_at(sent_at: Collection[datetime]) -> datetime | None:
-    """Return when the next message may be sent, given the times of those of the last hour."""
+def next_message_at(sent_at: Collection[datetime], kind: str) -> datetime | None:
+    """
+    Return when the next message may be sent, given the times of those of the last hour.
+
+    Only mails are limited by the hour: a chat is for all who look at it.
+    """
     if not sent_at:
         return None
     times = sorted(sent_at)
     after_pause = times[-1] + PAUSE
-    if len(times) < MAX_MAILS_PER_HOUR:
+    if kind in CHAT_KINDS or len(times) < MAX_MAILS_PER_HOUR:
         return after_pause
     return max(after_pause, times[-MAX_MAILS_PER_HOUR] + timedelta(hours=1))
 

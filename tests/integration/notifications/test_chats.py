@@ -287,6 +287,11 @@ def test_a_change_keeps_the_url_unless_another_is_entered(add, admin, server, as
 
     assert len(server.bodies) == 1
     assert reread(channel).label == "#alerts"
+    for url in ("", server.url):
+        again = ChatSettings("#alerts", url, ("opened",), "at_once", 5)
+        change_chat(channel_id=channel.pk, values=again, actor=admin)
+    (entry,) = AuditEntry.objects.filter(action="channel.changed")
+    assert entry.content["detail"]["changed"] == ["events", "label"]
 
 
 @pytest.mark.parametrize(
@@ -338,3 +343,13 @@ def test_a_lost_key_is_an_error_of_the_channel(add, ask, server):
     send_all()
 
     assert states() == [("failed", "broken")]
+
+
+def test_a_chat_is_not_limited_by_the_hour(add, ask, server, later):
+    add()
+    for number in range(15):
+        later(seconds=21 * number)
+        ask()
+        send_all()
+
+    assert len(server.bodies) == 15

@@ -34,10 +34,10 @@ def test_only_new_requests_wait(kind, mode, minutes):
 def test_the_next_mail_waits_for_the_pause_or_the_end_of_the_hour():
     mails = [NOW + timedelta(minutes=number) for number in range(12)]
 
-    assert next_message_at([]) is None
-    assert next_message_at(mails[:1]) == NOW + timedelta(seconds=20)
-    assert next_message_at(mails[:11]) == mails[10] + timedelta(seconds=20)
-    assert next_message_at(mails) == NOW + timedelta(hours=1)
+    assert next_message_at([], "email") is None
+    assert next_message_at(mails[:1], "email") == NOW + timedelta(seconds=20)
+    assert next_message_at(mails[:11], "email") == mails[10] + timedelta(seconds=20)
+    assert next_message_at(mails, "email") == NOW + timedelta(hours=1)
 
 
 def test_the_delay_after_failures_grows_to_ten_minutes():
