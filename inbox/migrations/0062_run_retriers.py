@@ -28,6 +28,9 @@ def write_back_a_retrier(apps, schema_editor):
         if run.retrier_key_id is None and retriers["people"]:
             run.retrier_user_id = retriers["people"][-1]
         run.save(update_fields=["retrier_user", "retrier_key"])
+    if schema_editor.connection.vendor == "postgresql":
+        # Foreign keys are checked at the commit, and such a table cannot be changed before.
+        schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 class Migration(migrations.Migration):

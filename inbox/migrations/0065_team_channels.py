@@ -5,6 +5,21 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def delete_chats(apps, schema_editor):
+    """Delete what earlier versions have no place for."""
+    chats = apps.get_model("inbox", "Channel").objects.filter(user=None)
+    announcements = apps.get_model("inbox", "Announcement").objects.filter(kind="channel_disabled")
+    notifications = apps.get_model("inbox", "Notification").objects
+    notifications.filter(channel__in=chats).delete()
+    notifications.filter(announcement__in=announcements).delete()
+    announcements.delete()
+    apps.get_model("inbox", "Subscription").objects.filter(channel__in=chats).delete()
+    chats.delete()
+    if schema_editor.connection.vendor == "postgresql":
+        # Foreign keys are checked at the commit, and such a table cannot be changed before.
+        schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -93,4 +108,5 @@ class Migration(migrations.Migration):
             model_name='channel',
             constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['email', 'slack', 'teams', 'discord', 'slack_compatible'])), name='channel_kind_is_known'),
         ),
+        migrations.RunPython(migrations.RunPython.noop, delete_chats),
     ]

@@ -5,6 +5,11 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def replace_daily_mails(apps, schema_editor):
+    rows = apps.get_model("inbox", "Subscription").objects.filter(mode="digest")
+    rows.update(mode="if_waiting")
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -35,4 +40,5 @@ class Migration(migrations.Migration):
             model_name='subscription',
             constraint=models.CheckConstraint(condition=models.Q(('mode__in', ['at_once', 'if_waiting', 'digest'])), name='delivery_mode_is_known'),
         ),
+        migrations.RunPython(migrations.RunPython.noop, replace_daily_mails),
     ]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpx
 from django.utils.translation import gettext
@@ -20,6 +21,7 @@ from inbox.sending.message_texts import Block, MessageText, text_of
 #: Requests that one message describes; it counts the others.
 MAX_ITEMS = 5
 _MAX_ANSWER_BYTES = 500
+_SHORTEST_SECRET = 6
 #: Of Slack: https://docs.slack.dev/reference/block-kit/
 _MAX_HEADER = 150
 _MAX_FALLBACK = 3_000
@@ -46,10 +48,23 @@ def send_chat_message(message: Message) -> SendResult:
         return SendResult(SendProblem.TEMPORARY, type(error).__name__)
     if answer.is_success:
         return SendResult()
-    text = f"{answer.status} {escape_invisible(' '.join(answer.body.split()))}".strip()
+    body = escape_invisible(" ".join(_without_secrets(answer.body, url).split()))
+    text = f"{answer.status} {body}".strip()
     if answer.status in (408, 429) or answer.status >= 500:
         return SendResult(SendProblem.TEMPORARY, text, _wait(answer.headers.get("retry-after", "")))
     return SendResult(SendProblem.REFUSED, text)
+
+
+def _without_secrets(text: str, url: str) -> str:
+    """Return the answer of a server without the parts of the URL that it repeats."""
+    parts = urlsplit(url)
+    values = [value for _, value in parse_qsl(parts.query)]
+    secrets = {url, parts.path, parts.query, *parts.path.split("/"), *values}
+    secrets |= {unquote(secret) for secret in secrets}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return text
 
 
 def _wait(text: str) -> timedelta | None:

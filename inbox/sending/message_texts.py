@@ -125,7 +125,7 @@ def _disabled_chat(item: DisabledChat) -> Block:
     facts = [
         (gettext("Team"), _plain(item.team)),
         (gettext("Chat"), _plain(item.label)),
-        (gettext("Server"), item.host),
+        (gettext("Server"), _plain(item.host)),
     ]
     return Block(
         _filled(facts), link_to(f"/teams/{item.team_slug}/channels/"), gettext("Open the chats")

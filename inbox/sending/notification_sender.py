@@ -14,14 +14,16 @@ from inbox.actions.notifications.messages import (
     claim_message,
     record_message,
 )
+from inbox.queries.notifications.chats import is_chat
 from inbox.rules.notifications.events import ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
 from inbox.sending.mails import send_mail
 
 log = structlog.get_logger(__name__)
 
-#: Slow servers occupy at most a quarter of a worker.
-_free_slots = threading.BoundedSemaphore(max(1, settings.CELERY_WORKER_CONCURRENCY // 4))
+#: Slow mail servers occupy at most a quarter of a worker, and slow chats another quarter.
+_MOST = max(1, settings.CELERY_WORKER_CONCURRENCY // 4)
+_slots_for_mails, _slots_for_chats = (threading.BoundedSemaphore(_MOST) for _ in range(2))
 _never = threading.Event()
 
 
@@ -31,7 +33,8 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
 
     Safe to run concurrently: each message is claimed by one worker.
     """
-    if not _free_slots.acquire(blocking=False):
+    slots = _slots_for_chats if is_chat(channel_id) else _slots_for_mails
+    if not slots.acquire(blocking=False):
         return  # the notifications stay due, and the sweeper wakes a worker again
     try:
         message = None if stopping.is_set() else claim_message(channel_id=channel_id)
@@ -40,7 +43,7 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
     except (OperationalError, InterfaceError) as error:
         log.warning("database unavailable", channel=str(channel_id), error=str(error)[:200])
     finally:
-        _free_slots.release()
+        slots.release()
 
 
 def _send(message: Message) -> None:

@@ -33,6 +33,7 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.schedule import personal_time, times_of
 
+_HEAVY = tuple(f"interrupt__run__{name}" for name in ("input", "resume", "checkpoint"))
 #: Announcements that one transaction expands or deletes.
 BATCH_SIZE = 200
 
@@ -82,7 +83,8 @@ def expand_announcements() -> int:
         if kind not in MANDATORY and is_waiting(status, expires_at, now)
     ]
     rows = Announcement.objects.filter(pk__in=waiting).order_by("pk")
-    announcements = list(rows.select_related("interrupt__team", "interrupt__run"))
+    rows = rows.select_related("interrupt__team", "interrupt__run__requester_key")
+    announcements = list(rows.defer(*_HEAVY))
     teams = {row.interrupt.team_id for row in announcements if row.interrupt}
     subscribers = subscribers_of(teams) if teams else {}
     load_rulings([row.interrupt for row in announcements if row.interrupt])

@@ -30,8 +30,10 @@ from inbox.queries.notifications.recipients import (
 from inbox.queries.policies.policies import load_rulings
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
+    CHOICES,
     MANDATORY,
     MAX_FAILING_TIME,
+    MAX_FAILURES,
     MAX_REFUSALS,
     MAX_REFUSED_TIME,
     MAX_WAIT,
@@ -46,7 +48,13 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.schedule import NO_SCHEDULE
 from inbox.rules.people.access import NOTIFIER, Actor
+from inbox.rules.runs.states import InterruptStatus
 
+#: Of an interrupt and its run, for the facts and for whoever may decide.
+_READ = ("team", "agent", "run__requester_user", "run__requester_key")
+_HEAVY = tuple(
+    f"announcement__interrupt__run__{name}" for name in ("input", "resume", "checkpoint")
+)
 #: Longer than sending takes.
 LEASE = timedelta(seconds=90)
 #: Notifications of one message; the rest is in the next one.
@@ -128,6 +136,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
     now = database_now()
     if channel is None or channel.disabled_at is not None or _waits(channel, now):
         return None
+    _drop_closed(channel, now)
     rows = _drop(channel, _postpone(channel, _due_rows(channel, now), now), now)
     address = confirmed_address(channel.user_id) if channel.user_id else channel.url
     if rows and not address:
@@ -200,7 +209,8 @@ def record_message(*, message: Message, result: SendResult) -> bool:
             "next_try_at",
         ]
     )
-    if (why := _reason_to_disable(channel, now)) is not None:
+    is_on = channel.disabled_at is None and channel.removed_at is None
+    if is_on and (why := _reason_to_disable(channel, now)) is not None:
         disable_channel(channel, why, now, NOTIFIER)
     return True
 
@@ -213,8 +223,12 @@ def _reason_to_disable(channel: Channel, now: datetime) -> ChannelEnd | None:
         and now - refused_since >= MAX_REFUSED_TIME
     ):
         return ChannelEnd.REFUSED
-    is_chat = channel.kind in CHAT_KINDS
-    if is_chat and failing_since is not None and now - failing_since >= MAX_FAILING_TIME:
+    if (
+        channel.kind in CHAT_KINDS
+        and failing_since is not None
+        and channel.failures >= MAX_FAILURES
+        and now - failing_since >= MAX_FAILING_TIME
+    ):
         return ChannelEnd.FAILING
     return None
 
@@ -239,7 +253,13 @@ def disable_channel(channel: Channel, why: ChannelEnd, now: datetime, actor: Act
 
 
 def enable_channel(channel: Channel) -> None:
-    """Switch a channel on, and forget its failures; the caller holds its lock."""
+    """
+    Switch a channel on, and forget its failures; the caller holds its lock.
+
+    It gets nothing about the time between, also if that was expanded as it was switched off.
+    """
+    if channel.disabled_at is not None:
+        drop_pending(channel, database_now(), Reason.DISABLED)
     channel.disabled_at, channel.disabled_reason, channel.next_try_at = None, "", None
     channel.failures = channel.refusals = 0
     channel.refused_since = channel.failing_since = None
@@ -268,10 +288,10 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
     due = Notification.objects.filter(
         channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
     ).select_related(
-        *(f"announcement__interrupt__{name}" for name in ("team", "agent", "run__requester_user")),
+        *(f"announcement__interrupt__{name}" for name in _READ),
         *("announcement__version__team", "announcement__channel__team"),
     )
-    rows = list(due.order_by("pk")[:MAX_NOTIFICATIONS])
+    rows = list(due.defer(*_HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
     tried = [row for row in rows if row.message_id is not None]
     if tried:
         return [row for row in tried if row.message_id == tried[0].message_id]
@@ -306,14 +326,25 @@ def _postpone(
     return [row for row in rows if row not in later]
 
 
+def _drop_closed(channel: Channel, now: datetime) -> None:
+    """Drop all that is due about closed requests, so that a message has room for others."""
+    closed = Notification.objects.filter(
+        channel=channel,
+        status=NotificationStatus.PENDING,
+        due_at__lte=now,
+        announcement__kind__in=CHOICES,
+    ).exclude(announcement__interrupt__status=InterruptStatus.OPEN)
+    settle_notifications(list(closed), NotificationStatus.DROPPED, now, Reason.CLOSED)
+
+
 def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:
     """Drop the notifications that are not needed any more, and return the others."""
-    needed = []
+    by_reason: dict[Reason | None, list[Notification]] = {}
     for row, why in zip(rows, _reasons_to_drop(channel, rows, now), strict=True):
-        if why is None:
-            needed.append(row)
-        else:
-            settle_notifications([row], NotificationStatus.DROPPED, now, why)
+        by_reason.setdefault(why, []).append(row)
+    needed = by_reason.pop(None, [])
+    for why, dropped in by_reason.items():
+        settle_notifications(dropped, NotificationStatus.DROPPED, now, why)
     return needed
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import asdict
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 
 from inbox.actions.notifications.messages import enable_channel
@@ -37,10 +38,12 @@ from inbox.rules.text.messages import TranslatableMessage
 
 @transaction.atomic(durable=True)
 def subscribe(
-    *, events: Collection[str], mode: str, minutes: int, language: str, actor: Actor
+    *, events: Collection[str], mode: str, minutes: int, language: str | None, actor: Actor
 ) -> Subscription:
     """
     Send the actor mails about requests; enables an address that was switched off.
+
+    The mails keep their language if it is None.
 
     Safe to replay: the same choice again writes no audit entry.
 
@@ -55,7 +58,7 @@ def subscribe(
     before = Subscription.objects.filter(channel=channel).first()
     if channel.disabled_at is not None:
         enable_channel(channel)
-    if channel.language != language:
+    if language is not None and channel.language != language:
         channel.language = language
         channel.save(update_fields=["language"])
     row, _ = Subscription.objects.update_or_create(channel=channel, defaults=values)
@@ -101,7 +104,7 @@ def unsubscribe_channel(*, channel_id: UUID) -> None:
 
 
 @transaction.atomic(durable=True)
-def send_test(*, language: str, actor: Actor) -> None:
+def send_test(*, language: str | None, actor: Actor) -> None:
     """
     Queue a test mail to the actor; the log shows the result.
 
@@ -128,7 +131,7 @@ def queue_test(channel: Channel) -> None:
         Notification.objects.create(announcement=test, channel=channel, due_at=now)
 
 
-def _channel(actor: Actor, language: str) -> Channel:
+def _channel(actor: Actor, language: str | None) -> Channel:
     """Return the actor's channel under its lock; create it if there is none."""
     user_id = person_of(actor)
     if not confirmed_address(user_id):
@@ -137,7 +140,7 @@ def _channel(actor: Actor, language: str) -> Channel:
     row, _ = Channel.objects.get_or_create(
         user_id=user_id,
         kind=ChannelKind.EMAIL,
-        defaults={"language": language, "created_at": database_now()},
+        defaults={"language": language or settings.LANGUAGE_CODE, "created_at": database_now()},
     )
     return lock_channel(row.pk) or row
 

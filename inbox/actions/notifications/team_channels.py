@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from inbox.rules.notifications.events import (
     MAX_LABEL_CHARACTERS,
     ChannelEnd,
     ChannelKind,
+    DeliveryMode,
     Reason,
     check_subscription,
 )
@@ -77,33 +79,58 @@ def add_chat(
         created_at=now,
     )
     _subscribe(channel, values)
-    _record(channel, "channel.added", actor, now, events=list(values.events))
+    _record(channel, "channel.added", actor, now, **_facts_of(values))
     return channel
 
 
 @transaction.atomic(durable=True)
-def change_chat(*, channel_id: UUID, values: ChatSettings, actor: Actor) -> Channel:
+def change_chat(
+    *,
+    channel_id: UUID,
+    actor: Actor,
+    label: str | None = None,
+    url: str = "",
+    events: Sequence[str] | None = None,
+    mode: str | None = None,
+    minutes: int | None = None,
+) -> Channel:
     """
-    Change a chat; what waits for it goes to the new URL.
+    Change a chat; None, or "" for the URL, leaves a value as it is.
 
-    Safe to replay: a change without effect writes no audit entry.
+    What waits for the chat goes to the new URL, whose failures are counted anew. Safe to replay: a
+    change without effect writes no audit entry.
 
     Raises:
         NotFound, Forbidden.
         InvalidValue: with all `problems` by field.
     """
     channel, now = _lock(channel_id, actor)
+    row = channel.subscription
+    before = {
+        "label": channel.label,
+        "events": sorted(row.events),
+        "mode": row.mode,
+        "minutes": row.minutes,
+    }
+    values = ChatSettings(
+        label=channel.label if label is None else label,
+        url=url,
+        events=row.events if events is None else sorted(set(events)),
+        mode=row.mode if mode is None else mode,
+        minutes=row.minutes if minutes is None else minutes,
+    )
     _raise_for(_problems(values, is_new=False))
-    before = _settings(channel)
-    channel.label = values.label
-    if values.url and values.url != _url_of(channel):
-        channel.url, channel.host = encrypt(values.url), _host(values.url)
-        channel.next_try_at = None
-    row = _subscribe(channel, values)
-    if (after := _settings(channel, row)) != before:
-        channel.save(update_fields=["label", "url", "host", "next_try_at"])
-        changed = sorted(name for name, value in after.items() if value != before[name])
-        _record(channel, "channel.changed", actor, now, changed=changed)
+    changed = [name for name, value in before.items() if getattr(values, name) != value]
+    if url and url != _url_of(channel):
+        changed.append("url")
+        channel.url, channel.host, channel.answer = encrypt(url), _host(url), ""
+        channel.next_try_at = channel.refused_since = channel.failing_since = None
+        channel.failures = channel.refusals = 0
+    if changed:
+        channel.label = values.label
+        channel.save()
+        _subscribe(channel, values)
+        _record(channel, "channel.changed", actor, now, changed=changed, **_facts_of(values))
     return channel
 
 
@@ -137,8 +164,8 @@ def remove_chat(*, channel_id: UUID, actor: Actor) -> None:
         NotFound, Forbidden.
     """
     channel, now = _lock(channel_id, actor)
-    channel.removed_at, channel.url = now, ""
-    channel.save(update_fields=["removed_at", "url"])
+    channel.removed_at, channel.url, channel.answer = now, "", ""
+    channel.save(update_fields=["removed_at", "url", "answer"])
     Subscription.objects.filter(channel=channel).delete()
     drop_pending(channel, now, Reason.REMOVED)
     _record(channel, "channel.removed", actor, now)
@@ -184,6 +211,8 @@ def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[Translata
         check_subscription(events=values.events, mode=values.mode, minutes=values.minutes)
     except errors.InvalidValue as refusal:
         problems |= refusal.detail["problems"]
+    if values.mode == DeliveryMode.DIGEST:
+        problems["mode"] = [TranslatableMessage("Only mails come once a day.")]
     return problems
 
 
@@ -192,19 +221,18 @@ def _raise_for(problems: dict[str, list[TranslatableMessage]]) -> None:
         raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
 
 
-def _settings(channel: Channel, row: Subscription | None = None) -> dict[str, object]:
-    row = row or channel.subscription
+def _facts_of(values: ChatSettings) -> dict[str, Any]:
+    """Return what an audit entry contains of the settings: all but the URL."""
     return {
-        "label": channel.label,
-        "url": channel.url,
-        "events": row.events,
-        "mode": row.mode,
-        "minutes": row.minutes,
+        "label": values.label,
+        "events": list(values.events),
+        "mode": values.mode,
+        "minutes": values.minutes,
     }
 
 
-def _subscribe(channel: Channel, values: ChatSettings) -> Subscription:
-    row, _ = Subscription.objects.update_or_create(
+def _subscribe(channel: Channel, values: ChatSettings) -> None:
+    Subscription.objects.update_or_create(
         channel=channel,
         defaults={
             "events": sorted(set(values.events)),
@@ -212,7 +240,6 @@ def _subscribe(channel: Channel, values: ChatSettings) -> Subscription:
             "minutes": values.minutes,
         },
     )
-    return row
 
 
 def _url_of(channel: Channel) -> str:

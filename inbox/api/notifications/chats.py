@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -62,6 +62,7 @@ Url = Annotated[
 Events = Annotated[
     list[AnnouncementKind], Field(min_length=1, max_length=10), example(["opened", "reminded"])
 ]
+ChatMode = Literal[DeliveryMode.AT_ONCE, DeliveryMode.IF_WAITING]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES), example(5)]
 
 
@@ -71,7 +72,7 @@ class ChatChange(Schema):
     label: Label = UNSET
     url: Url = UNSET
     events: Events = UNSET
-    mode: DeliveryMode = UNSET
+    mode: ChatMode = UNSET
     minutes: Minutes = UNSET
     enabled: Flag = UNSET
 
@@ -82,7 +83,7 @@ class ChatInput(Schema):
     url: Url
     """Of a webhook of the chat. It is stored encrypted and in no response."""
     events: Events = list(CHOICES)
-    mode: DeliveryMode = DeliveryMode.IF_WAITING
+    mode: ChatMode = DeliveryMode.IF_WAITING
     minutes: Minutes = DEFAULT_MINUTES
 
 
@@ -187,19 +188,8 @@ class Chats(ApiView):
     def change_chat(self, request: Request, channel_id: UUID) -> Response:
         actor = self.actor
         changes = ChatChange.from_request(request).model_dump(exclude_unset=True)
-        row = chat_for(actor, channel_id)
         enabled = changes.pop("enabled", None)
-        if changes:
-            stored = {
-                "label": row.label,
-                "url": "",
-                "events": row.subscription.events,
-                "mode": row.subscription.mode,
-                "minutes": row.subscription.minutes,
-            }
-            change_chat(
-                channel_id=channel_id, values=ChatSettings(**{**stored, **changes}), actor=actor
-            )
+        change_chat(channel_id=channel_id, actor=actor, **changes)
         if enabled is not None:
             switch_chat(channel_id=channel_id, is_on=enabled, actor=actor)
         return Response(_represent(chat_for(actor, channel_id)))

@@ -81,7 +81,7 @@ class MyNotifications(ApiView):
             events=body.events,
             mode=body.mode,
             minutes=body.minutes,
-            language="en",
+            language=None,
             actor=self.actor,
         )
         set_schedule(schedule=schedule, actor=self.actor)
@@ -99,7 +99,7 @@ class MyNotifications(ApiView):
         refusals=(errors.InvalidValue,),
     )
     def test_my_notifications(self, request: Request) -> Response:
-        send_test(language="en", actor=self.actor)
+        send_test(language=None, actor=self.actor)
         return Response(status=202)
 
     def _represent(self) -> dict[str, Any]:

@@ -14,13 +14,15 @@ from inbox.queries.notifications.recipients import (
     person_of,
     schedule_of,
 )
-from inbox.rules.notifications.events import ChannelKind, NotificationStatus
+from inbox.rules.notifications.events import ChannelKind, NotificationStatus, Reason
 from inbox.rules.notifications.schedule import Schedule
 from inbox.rules.people.access import Actor
 
 _MAX_CHANNELS = 500
 MAX_LOG_ROWS = 20
 MAX_RECIPIENTS = 50
+#: Why people could not be told, other than refusals.
+_COULD_NOT = (Reason.NO_ADDRESS, Reason.DISABLED, Reason.REMOVED)
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,14 @@ def recipients_of(interrupt: Interrupt) -> list[Recipient]:
 
     Notifications that were not needed any more are left out.
     """
-    rows = Notification.objects.filter(interrupt=interrupt).exclude(
-        status=NotificationStatus.DROPPED
+    is_off = Q(channel__disabled_at__isnull=False) | Q(channel__removed_at__isnull=False)
+    rows = (
+        Notification.objects.filter(interrupt=interrupt)
+        .exclude(Q(status=NotificationStatus.DROPPED) & ~Q(why__in=_COULD_NOT))
+        .exclude(Q(status=NotificationStatus.PENDING) & is_off)
+        .select_related("announcement", "channel__user")
+        .order_by("pk")
     )
-    rows = rows.select_related("announcement", "channel__user").order_by("pk")
     return [
         Recipient(
             name=row.channel.user.display_name if row.channel.user else row.channel.label,
@@ -96,9 +102,7 @@ def recipients_of(interrupt: Interrupt) -> list[Recipient]:
             why=row.why,
             at=row.settled_at or row.due_at,
         )
-        for row in rows.select_related("announcement", "channel__user").order_by("pk")[
-            :MAX_RECIPIENTS
-        ]
+        for row in rows[:MAX_RECIPIENTS]
     ]
 
 

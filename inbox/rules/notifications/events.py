@@ -99,8 +99,8 @@ MAX_MAILS_PER_HOUR: Final = 12
 RETRY_DELAYS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600))
 #: An address is switched off after so many refusals in a row over so long a time.
 MAX_REFUSALS, MAX_REFUSED_TIME = 3, timedelta(hours=24)
-#: A chat is switched off after failures for so long a time.
-MAX_FAILING_TIME: Final = timedelta(hours=24)
+#: A chat is switched off after so many failures in a row over so long a time.
+MAX_FAILURES, MAX_FAILING_TIME = 10, timedelta(hours=24)
 #: A server may ask to wait so long.
 MAX_WAIT: Final = timedelta(minutes=30)
 MAX_CHANNELS: Final = 20  #: of a team

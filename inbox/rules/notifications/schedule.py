@@ -161,6 +161,8 @@ def _earliest(guess: datetime, after: datetime, holds: Callable[[datetime], bool
 
     Where the clocks change, a time of the day may be skipped, or come twice.
     """
+    # The guess is the first of two equal times, which may be over.
+    guess = max(guess, (after + _MINUTE).replace(second=0, microsecond=0))
     while not holds(guess):
         guess += _MINUTE
     while guess - _MINUTE > after and holds(guess - _MINUTE):

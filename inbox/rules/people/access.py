@@ -104,8 +104,8 @@ EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
 WEBHOOK_SENDER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
-#: The holder of a link in a mail that ends such mails.
 NOTIFIER = Actor(kind=ActorKind.SYSTEM, label="system:notifications")
+#: The holder of a link in a mail that ends such mails.
 SUBSCRIBER = Actor(kind=ActorKind.SYSTEM, label="system:unsubscribe")
 SIGN_IN = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 RETENTION = Actor(kind=ActorKind.SYSTEM, label="system:retention")

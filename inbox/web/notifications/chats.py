@@ -95,7 +95,15 @@ def chat(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
 def save(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
     row, values = chat_for(actor, channel_id), _posted(request)
     try:
-        change_chat(channel_id=channel_id, values=values, actor=actor)
+        change_chat(
+            channel_id=channel_id,
+            label=values.label,
+            url=values.url,
+            events=values.events,
+            mode=values.mode,
+            minutes=values.minutes,
+            actor=actor,
+        )
     except InvalidInput as refusal:
         return _show_form(request, actor, _team_of(row), values, channel=row, refusal=refusal)
     return see_other("team_chat", channel_id)
@@ -109,7 +117,11 @@ def switch(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse
 
 @post_page
 def test(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
-    test_chat(channel_id=channel_id, actor=actor)
+    try:
+        test_chat(channel_id=channel_id, actor=actor)
+    except InvalidInput as refusal:
+        row = chat_for(actor, channel_id)
+        return _show_form(request, actor, _team_of(row), _stored(row), channel=row, refusal=refusal)
     return see_other("team_chat", channel_id)
 
 
@@ -177,6 +189,7 @@ def _show_form(
         "max_minutes": MAX_MINUTES,
         "max_label": MAX_LABEL_CHARACTERS,
         "problems": problems,
+        "notice": translate(refusal.message) if refusal and not problems else "",
         "log": log_rows(log_of(channel)) if channel else [],
         **team_frame(actor, team_access(actor, team), "chats"),
     }

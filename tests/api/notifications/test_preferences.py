@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.models import Notification, Subscription
+from inbox.models import Channel, Notification, Subscription
 from tests.support.notifications.subscribed import confirm_address
 
 PATH = "/api/me/notifications"
@@ -30,7 +30,9 @@ def test_people_choose_read_and_end_their_notifications(me):
     assert mine == chosen.json()
     assert (mine["address"], mine["events"]) == ("bob@example.com", ["opened"])
     assert (mine["mode"], mine["digest_at"], mine["quiet_to"]) == ("digest", "09:15", "07:00")
+    Channel.objects.update(language="de")
     put(me, {"mode": "at_once"})
+    assert Channel.objects.get().language == "de"
     assert me.get(PATH).json()["quiet_from"] == "22:00"
     put(me, {"quiet_from": "", "quiet_to": ""})
     assert me.get(PATH).json()["quiet_from"] == ""

@@ -116,7 +116,7 @@ def a_new_secret(site, page, hook):
 @screen
 def a_webhook_that_was_switched_off(site, page, hook):
     page.goto(f"{site.url}{hook}change/")
-    page.click("text=Disable")
+    page.get_by_role("button", name="Disable").click()
     expect(page.locator(".banner-warn")).to_be_visible()
     assert find_faults(page) == []
     page.get_by_role("button", name="Enable").click()

@@ -1,12 +1,15 @@
 """Messages to the chats of a team: what they say, when, and what becomes of failures."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core import mail
 
 from inbox import sweeper
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
+from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.messages import SendResult, claim_message, record_message
 from inbox.actions.notifications.team_channels import (
     ChatSettings,
     add_chat,
@@ -18,7 +21,13 @@ from inbox.actions.notifications.team_channels import (
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import AuditEntry, Channel, Delivery, Notification
 from inbox.rules import errors
-from inbox.rules.notifications.events import CHAT_KINDS, MAX_CHANNELS, ChannelEnd, ChannelKind
+from inbox.rules.notifications.events import (
+    CHAT_KINDS,
+    MAX_CHANNELS,
+    ChannelEnd,
+    ChannelKind,
+    SendProblem,
+)
 from inbox.rules.people.access import SEED
 from tests.support.notifications.chat_server import run_chat_server
 from tests.support.notifications.subscribed import EVERY_EVENT, confirm_address, send_all
@@ -212,11 +221,14 @@ def test_a_chat_that_fails_for_a_day_is_switched_off(add, ask, server, later):
     server.status = 500
     ask()
     send_all()
-    later(hours=23)
-    send_all()
-    assert reread(channel).disabled_at is None
-
+    for hours in range(3, 24, 3):
+        later(hours=hours)
+        send_all()
     later(hours=25)
+    send_all()
+    assert reread(channel).disabled_at is None  # nine failures
+
+    later(hours=26)
     send_all()
 
     assert reread(channel).disabled_reason == ChannelEnd.FAILING
@@ -279,8 +291,7 @@ def test_the_url_is_a_secret_that_removing_the_chat_deletes(add, ask, admin, ser
 
 def test_a_change_keeps_the_url_unless_another_is_entered(add, admin, server, ask):
     channel = add()
-    values = ChatSettings("#alerts", "", ("opened",), "at_once", 5)
-    change_chat(channel_id=channel.pk, values=values, actor=admin)
+    change_chat(channel_id=channel.pk, label="#alerts", events=["opened"], actor=admin)
     ask()
 
     send_all()
@@ -288,10 +299,9 @@ def test_a_change_keeps_the_url_unless_another_is_entered(add, admin, server, as
     assert len(server.bodies) == 1
     assert reread(channel).label == "#alerts"
     for url in ("", server.url):
-        again = ChatSettings("#alerts", url, ("opened",), "at_once", 5)
-        change_chat(channel_id=channel.pk, values=again, actor=admin)
+        change_chat(channel_id=channel.pk, label="#alerts", url=url, actor=admin)
     (entry,) = AuditEntry.objects.filter(action="channel.changed")
-    assert entry.content["detail"]["changed"] == ["events", "label"]
+    assert entry.content["detail"]["changed"] == ["label", "events"]
 
 
 @pytest.mark.parametrize(
@@ -305,6 +315,7 @@ def test_a_change_keeps_the_url_unless_another_is_entered(add, admin, server, as
         ({"events": ()}, "events"),
         ({"events": ("overridden",)}, "events"),
         ({"mode": "never"}, "mode"),
+        ({"mode": "digest"}, "mode"),
         ({"minutes": 0}, "minutes"),
         ({"kind": "email"}, "kind"),
         ({"kind": "irc"}, "kind"),
@@ -353,3 +364,58 @@ def test_a_chat_is_not_limited_by_the_hour(add, ask, server, later):
         send_all()
 
     assert len(server.bodies) == 15
+
+
+def test_a_new_url_begins_anew_and_is_in_the_trail_without_itself(add, ask, admin, server):
+    channel = add()
+    server.status = 404
+    ask()
+    send_all()
+    assert reread(channel).refusals == 1
+
+    change_chat(channel_id=channel.pk, url=f"{server.url}/other", actor=admin)
+
+    row = reread(channel)
+    assert (row.refusals, row.refused_since, row.answer) == (0, None, "")
+    (entry,) = AuditEntry.objects.filter(action="channel.changed")
+    assert entry.content["detail"]["changed"] == ["url"]
+    assert "very-secret" not in json.dumps(entry.content)
+
+
+def test_an_answer_that_repeats_the_url_is_stored_without_it(add, ask, server):
+    channel = add()
+    server.status = 404
+    server.answer = b"Cannot POST /services/T0/B0/very-secret (very-secret)"
+    ask()
+
+    send_all()
+
+    dots = "\N{HORIZONTAL ELLIPSIS}"
+    assert reread(channel).answer == f"404 Cannot POST {dots} ({dots})"
+
+
+def test_a_failure_after_the_removal_changes_nothing(add, ask, admin, server):
+    channel = add()
+    ask()
+    expand_announcements()
+    message = claim_message(channel_id=channel.pk)
+    Channel.objects.update(failures=99, failing_since=channel.created_at - timedelta(days=2))
+    remove_chat(channel_id=channel.pk, actor=admin)
+
+    assert record_message(message=message, result=SendResult(SendProblem.TEMPORARY))
+
+    assert reread(channel).disabled_at is None
+    assert not AuditEntry.objects.filter(action="channel.disabled").exists()
+
+
+def test_what_was_expanded_as_a_chat_was_switched_off_is_not_sent(add, ask, admin, server):
+    channel = add()
+    ask()
+    expand_announcements()
+    Channel.objects.update(disabled_at=channel.created_at)
+
+    switch_chat(channel_id=channel.pk, is_on=True, actor=admin)
+    send_all()
+
+    assert server.bodies == []
+    assert states() == [("dropped", "disabled")]

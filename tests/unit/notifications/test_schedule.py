@@ -84,3 +84,15 @@ def test_quiet_hours_end_on_the_next_morning():
 
     evening = datetime(2026, 1, 1, 21, 30, tzinfo=UTC)  # 22:30
     assert schedule.end_of_quiet(evening) == datetime(2026, 1, 2, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Australia/Lord_Howe"])
+def test_every_minute_around_a_repeated_hour_has_the_time_of_the_clock(zone):
+    day = {"Europe/Berlin": DAYS[4], "Australia/Lord_Howe": DAYS[2]}[zone] - timedelta(hours=12)
+    schedules = [Schedule(zone, time(22), time(hour, 30), time(hour, 30)) for hour in (1, 2, 3)]
+    for minute in range(18 * 60):
+        at = day + minute * MINUTE
+        for schedule in schedules:
+            assert schedule.end_of_quiet(at) == slow_end(schedule, at), (schedule, at)
+            if minute % 7 == 0:
+                assert schedule.next_digest(at) == slow_digest(schedule, at), (schedule, at)

@@ -123,3 +123,13 @@ def test_errors_are_at_their_field_and_the_input_stays(admin, change, field):
     assert change.get("label") == "" or 'value="#ops"' in text
     assert not Channel.objects.exists()
     assert not Notification.objects.exists()
+
+
+def test_a_test_of_a_chat_that_was_switched_off_meanwhile_is_refused(admin):
+    page = add(admin)
+    admin.post(f"{page}switch", {"on": "0"})
+
+    refused = admin.post(f"{page}test")
+
+    assert refused.status_code == 422
+    assert "This chat is switched off." in text_of(refused)
