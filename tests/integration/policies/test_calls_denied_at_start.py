@@ -68,8 +68,9 @@ def test_a_rule_in_doubt_does_not_stop_a_call(world, approved):
 
 def test_without_a_policy_nothing_is_read(world, approved, connection_queries):
     call = ToolCall.objects.select_related("thread__team").get(thread=approved.thread_id)
+    now = database_now()
     with connection_queries() as queries:
-        rules = denying_rules(call.thread, approved.pk, [call], database_now())
+        rules = denying_rules(call.thread, approved.pk, [call], now)
 
     assert (rules, len(queries)) == ({}, 0)
 
