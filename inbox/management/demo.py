@@ -77,9 +77,9 @@ POLICY: dict[str, Any] = {
 }
 #: Marco has approved the first of these refunds and allows more like it, up to 80.00; this grant
 #: approves the second.
-GRANTED: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("refund-desk", {"order": "86931", "why": "It is the wrong colour."}, "Order 86931"),
-    ("refund-desk", {"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
+GRANTED: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"order": "86931", "why": "It is the wrong colour."}, "Order 86931"),
+    ({"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
 )
 GRANT_MAKER = "marco"
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
@@ -150,8 +150,8 @@ def _make_grant(agent: Any, team_id: UUID) -> None:
     people = {row.user.username: row.user for row in members_of(SEED, team_id)}
     if grants_of_team(SEED, team_id, limit=1):
         return
-    (_, value, message), (_, granted_value, granted_message) = GRANTED
-    run = _start(agent, value, message)
+    first, second = GRANTED
+    run = _start(agent, *first)
     engine.execute_run(run.pk)
     if (interrupt := run.interrupts.first()) is None:
         return  # another worker has claimed the run
@@ -168,7 +168,7 @@ def _make_grant(agent: Any, team_id: UUID) -> None:
             minutes=24 * 60,
         ),
     )
-    _start(agent, granted_value, granted_message)
+    _start(agent, *second)
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:

@@ -1,6 +1,6 @@
 """Errors of rules and actions: one tree, each class with one wire code."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -94,6 +94,17 @@ class InvalidValue(InvalidInput):
     """The request matches its schema, but a value is not allowed; see `detail`."""
 
     code = "INVALID_VALUE"
+
+
+def raise_for(problems: Mapping[str, Sequence[str]]) -> None:
+    """
+    Raise unless there are no problems, which are the messages by field.
+
+    Raises:
+        InvalidValue: with the first message, and all `problems`.
+    """
+    if problems:
+        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
 
 
 class TooLarge(InvalidInput):

@@ -21,6 +21,7 @@ from inbox.queries.notifications.recipients import (
 )
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import current_quorum
+from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.notifications.events import (
     LOG_RETENTION,
     MANDATORY,
@@ -33,7 +34,7 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.schedule import personal_time, times_of
 
-_HEAVY = tuple(f"interrupt__run__{name}" for name in ("input", "resume", "checkpoint"))
+_HEAVY = tuple(f"interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Announcements that one transaction expands or deletes.
 BATCH_SIZE = 200
 

@@ -28,6 +28,7 @@ from inbox.queries.notifications.recipients import (
     team_of,
 )
 from inbox.queries.policies.policies import load_rulings
+from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
     CHOICES,
@@ -52,9 +53,7 @@ from inbox.rules.runs.states import InterruptStatus
 
 #: Of an interrupt and its run, for the facts and for whoever may decide.
 _READ = ("team", "agent", "run__requester_user", "run__requester_key")
-_HEAVY = tuple(
-    f"announcement__interrupt__run__{name}" for name in ("input", "resume", "checkpoint")
-)
+_HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Longer than sending takes.
 LEASE = timedelta(seconds=90)
 #: Notifications of one message; the rest is in the next one.

@@ -67,7 +67,7 @@ def add_chat(
     if Channel.objects.filter(team=team_id, removed_at=None).count() >= MAX_CHANNELS:
         text = TranslatableMessage("A team can have at most {count} chats.", count=MAX_CHANNELS)
         problems["label"] = [text]
-    _raise_for(problems)
+    errors.raise_for(problems)
     now = database_now()
     channel = Channel.objects.create(
         team_id=team_id,
@@ -119,7 +119,7 @@ def change_chat(
         mode=row.mode if mode is None else mode,
         minutes=row.minutes if minutes is None else minutes,
     )
-    _raise_for(_problems(values, is_new=False))
+    errors.raise_for(_problems(values, is_new=False))
     changed = [name for name, value in before.items() if getattr(values, name) != value]
     if url and url != _url_of(channel):
         changed.append("url")
@@ -214,11 +214,6 @@ def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[Translata
     if values.mode == DeliveryMode.DIGEST:
         problems["mode"] = [TranslatableMessage("Only mails come once a day.")]
     return problems
-
-
-def _raise_for(problems: dict[str, list[TranslatableMessage]]) -> None:
-    if problems:
-        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
 
 
 def _facts_of(values: ChatSettings) -> dict[str, Any]:

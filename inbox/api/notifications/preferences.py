@@ -18,6 +18,7 @@ from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Schema
 from inbox.api.notifications.chats import Events, Minutes
 from inbox.queries.notifications.notifications import preferences_of
+from inbox.queries.notifications.recipients import person_of, schedule_of
 from inbox.rules import errors
 from inbox.rules.notifications.events import CHOICES, DEFAULT_MINUTES, DeliveryMode
 from inbox.rules.notifications.schedule import check_schedule, schedule_texts
@@ -74,7 +75,7 @@ class MyNotifications(ApiView):
     )
     def set_my_notifications(self, request: Request) -> Response:
         body = MailInput.from_request(request)
-        times = schedule_texts(preferences_of(self.actor).schedule)
+        times = schedule_texts(schedule_of(person_of(self.actor)))
         sent = body.model_dump(exclude_unset=True)
         schedule = check_schedule({name: sent.get(name, text) for name, text in times.items()})
         subscribe(

@@ -21,6 +21,7 @@ from inbox.queries.policies.policies import (
     run_with_facts,
     stored_ruling,
 )
+from inbox.queries.runs.threads import HEAVY_OF_RUNS, HEAVY_OF_THREADS
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.evaluation import Ruling, evaluate, is_same_outcome
 from inbox.rules.policies.facts import Facts, facts_from_json
@@ -30,8 +31,8 @@ from inbox.rules.runs.states import InterruptStatus
 MAX_REQUESTS = 500
 #: Columns with whole conversations, which no ruling needs.
 _HEAVY = (
-    *(f"run__{name}" for name in ("input", "resume", "checkpoint")),
-    *(f"thread__{name}" for name in ("messages", "state", "client_messages")),
+    *(f"run__{name}" for name in HEAVY_OF_RUNS),
+    *(f"thread__{name}" for name in HEAVY_OF_THREADS),
 )
 
 

@@ -21,11 +21,11 @@ from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 Row = TypeVar("Row", bound=Model)
 
 #: Columns that may hold megabytes and are deferred.
-_HEAVY_OF_THREADS = ("messages", "state", "client_messages")
-_HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
+HEAVY_OF_THREADS = ("messages", "state", "client_messages")
+HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
 _HEAVY_OF_RUNS_AND_THREADS = (
-    *_HEAVY_OF_RUNS,
-    *(f"thread__{name}" for name in _HEAVY_OF_THREADS),
+    *HEAVY_OF_RUNS,
+    *(f"thread__{name}" for name in HEAVY_OF_THREADS),
 )
 
 
@@ -61,7 +61,7 @@ def recently_active_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]
 
 
 def _without_conversation() -> "QuerySet[Thread]":
-    return Thread.objects.select_related("agent").defer(*_HEAVY_OF_THREADS)
+    return Thread.objects.select_related("agent").defer(*HEAVY_OF_THREADS)
 
 
 def _in_order(statement: Select[Row], ids: Iterable[UUID]) -> list[Row]:
@@ -110,7 +110,7 @@ def run_for(actor: Actor, run_id: UUID) -> Run:
 
 def runs_of(thread: Thread) -> Sequence[Run]:
     """Return the thread's runs, the oldest first."""
-    rows = Run.objects.filter(thread=thread).defer(*_HEAVY_OF_RUNS)
+    rows = Run.objects.filter(thread=thread).defer(*HEAVY_OF_RUNS)
     return list(rows.order_by("first_seq", "pk"))
 
 
@@ -166,7 +166,7 @@ def current_conversation(thread: Thread) -> CurrentConversation:
     """Return the conversation after the last committed event, including an active run's."""
     while True:
         active = _active_run(thread)
-        thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
+        thread.refresh_from_db(fields=HEAVY_OF_THREADS)
         # If a run ended between the two reads, its messages may be counted twice or not at all.
         if _active_run(thread) == active:
             break
@@ -191,7 +191,7 @@ def hydration_of(thread: Thread) -> Hydration:
     """Return the thread for a new client: with the input of an active run, without its events."""
     last = latest_run(thread)
     while True:
-        thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
+        thread.refresh_from_db(fields=HEAVY_OF_THREADS)
         before, last = last, latest_run(thread)
         # If a run ended between the two reads, its messages would be missing.
         if _progress(before) == _progress(last):

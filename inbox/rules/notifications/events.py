@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from inbox.rules.errors import InvalidValue
+from inbox.rules.errors import raise_for
 from inbox.rules.policies.language.policy import Slot
 from inbox.rules.policies.slots import Person
 from inbox.rules.text.messages import TranslatableMessage
@@ -165,5 +165,4 @@ def check_subscription(*, events: Collection[str], mode: str, minutes: int) -> N
     if not 1 <= minutes <= MAX_MINUTES:
         text = TranslatableMessage("Enter a number from 1 to {count}.", count=MAX_MINUTES)
         problems["minutes"] = [text]
-    if problems:
-        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    raise_for(problems)

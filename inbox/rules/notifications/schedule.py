@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from inbox.rules.errors import InvalidValue
+from inbox.rules.errors import raise_for
 from inbox.rules.text.messages import TranslatableMessage
 
 _MINUTE: Final = timedelta(minutes=1)
@@ -146,8 +146,7 @@ def check_schedule(values: Mapping[str, str]) -> Schedule:
     if has_quiet and not problems and quiet_from == quiet_to:
         problems["quiet_to"] = [TranslatableMessage("Enter another time than the first one.")]
     digest_at = clock("digest_at")
-    if problems:
-        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    raise_for(problems)
     return Schedule(zone, quiet_from, quiet_to, digest_at)
 
 

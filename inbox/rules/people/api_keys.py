@@ -79,8 +79,7 @@ def check_key(
         problems["expires_in_days"] = [
             TranslatableMessage("A key can expire after 1 to {most} days, or never.", most=MAX_DAYS)
         ]
-    if problems:
-        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    errors.raise_for(problems)
     check_within_own(scopes=scopes, may_give=may_give)
 
 

@@ -33,8 +33,7 @@ def check_team(*, name: str | None, slug: str | None = None) -> None:
                 most=MAX_SLUG_CHARACTERS,
             )
         ]
-    if problems:
-        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    errors.raise_for(problems)
 
 
 def check_role_given(*, role: Role, before: Role | None, may_give: Collection[Permission]) -> None:

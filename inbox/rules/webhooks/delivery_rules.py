@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
-from inbox.rules.errors import InvalidValue
+from inbox.rules.errors import raise_for
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -173,8 +173,7 @@ def check_endpoint(
             "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
-    if problems:
-        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    raise_for(problems)
     return [name for name in all_types if name in event_types]
 
 

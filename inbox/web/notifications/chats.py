@@ -1,5 +1,6 @@
 """The pages of a team's chats, which get notifications."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -95,15 +96,7 @@ def chat(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
 def save(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
     row, values = chat_for(actor, channel_id), _posted(request)
     try:
-        change_chat(
-            channel_id=channel_id,
-            label=values.label,
-            url=values.url,
-            events=values.events,
-            mode=values.mode,
-            minutes=values.minutes,
-            actor=actor,
-        )
+        change_chat(channel_id=channel_id, actor=actor, **asdict(values))
     except InvalidInput as refusal:
         return _show_form(request, actor, _team_of(row), values, channel=row, refusal=refusal)
     return see_other("team_chat", channel_id)

@@ -23,6 +23,7 @@ from inbox.queries.notifications.notifications import (
     channel_of_token,
     preferences_of,
 )
+from inbox.queries.notifications.recipients import person_of, schedule_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -85,7 +86,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
         return see_other("notifications")
     minutes = request.POST.get("minutes", "").strip()
     events, mode = request.POST.getlist("events"), request.POST.get("mode", "")
-    stored = schedule_texts(preferences_of(actor).schedule)
+    stored = schedule_texts(schedule_of(person_of(actor)))
     times = {name: request.POST.get(name, text).strip() for name, text in stored.items()}
     try:
         schedule = check_schedule(times)

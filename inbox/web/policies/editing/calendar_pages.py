@@ -15,6 +15,7 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.language.document import PolicyError
 from inbox.rules.policies.language.policy import WEEKDAYS, Op, Policy
+from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
@@ -88,7 +89,7 @@ def _save(request: HttpRequest, actor: Actor, team: str, name: str) -> HttpRespo
         return _show(request, actor, team, state, form, name=name, problems={"": translate(text)})
     try:
         change_draft(
-            team_id=team_for(actor, team).pk,
+            team_id=state.team.pk,
             actor=actor,
             seen_digest=request.POST.get("seen", ""),
             change=with_calendar,
@@ -126,7 +127,7 @@ def _rules_with(policy: Policy, name: str) -> list[str]:
 
 def _problems(refusal: PolicyError, name: str) -> dict[str, str]:
     """Return the document's messages by field; those of rules are in ""."""
-    prefix = f"/calendars/{name.replace('~', '~0').replace('/', '~1')}"
+    prefix = pointer(("calendars", name))
     problems: dict[str, str] = {}
     for problem in refusal.problems:
         text = translate(problem.message)
