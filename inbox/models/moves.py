@@ -71,9 +71,13 @@ def settle_notifications(
     after: NotificationStatus,
     now: datetime,
     why: Reason | None = None,
+    *,
+    message_ref: str = "",
 ) -> int:
     """Settle the notifications that are pending, and return their number."""
     pending = Notification.objects.filter(
         pk__in=[row.pk for row in rows], status=NotificationStatus.PENDING
     )
-    return pending.update(status=after, why=why or "", settled_at=now)
+    return pending.update(
+        status=after, why=why or "", settled_at=now, message_ref=message_ref[:200]
+    )

@@ -1,6 +1,7 @@
 """Sending notifications: claim a message, send it, record the result."""
 
 import threading
+from collections.abc import Callable
 from uuid import UUID
 
 import structlog
@@ -14,16 +15,20 @@ from inbox.actions.notifications.messages import (
     claim_message,
     record_message,
 )
-from inbox.queries.notifications.chats import is_chat
-from inbox.rules.notifications.events import ChannelKind, SendProblem
+from inbox.queries.notifications.notifications import kind_of
+from inbox.rules.notifications.events import WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
 from inbox.sending.mails import send_mail
 
 log = structlog.get_logger(__name__)
 
+_SENDERS: dict[ChannelKind, Callable[[Message], SendResult]] = {
+    ChannelKind.EMAIL: send_mail,
+    **dict.fromkeys(WEBHOOK_CHATS, send_chat_message),
+}
 #: Slow mail servers occupy at most a quarter of a worker, and slow chats another quarter.
 _MOST = max(1, settings.CELERY_WORKER_CONCURRENCY // 4)
-_slots_for_mails, _slots_for_chats = (threading.BoundedSemaphore(_MOST) for _ in range(2))
+_slots = {send: threading.BoundedSemaphore(_MOST) for send in _SENDERS.values()}
 _never = threading.Event()
 
 
@@ -33,7 +38,10 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
 
     Safe to run concurrently: each message is claimed by one worker.
     """
-    slots = _slots_for_chats if is_chat(channel_id) else _slots_for_mails
+    kind = kind_of(channel_id)
+    if kind is None:
+        return
+    slots = _slots[_SENDERS[kind]]
     if not slots.acquire(blocking=False):
         return  # the notifications stay due, and the sweeper wakes a worker again
     try:
@@ -47,10 +55,9 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
 
 
 def _send(message: Message) -> None:
-    send = send_mail if message.kind is ChannelKind.EMAIL else send_chat_message
     try:
         with override(message.language):
-            result = send(message)
+            result = _SENDERS[message.kind](message)
     except Exception:  # every failure must be recorded, or the message is sent forever
         log.exception("notification failed", channel=str(message.channel_id))
         result = SendResult(SendProblem.BROKEN)

@@ -106,7 +106,7 @@ class Message:
     fence: int
     message_id: UUID
     kind: ChannelKind
-    address: str  #: of a mail; of a chat the URL, encrypted
+    address: str  #: of a mail; of other channels encrypted
     language: str
     items: Sequence[Item]
     publications: Sequence[Publication] = ()
@@ -121,6 +121,7 @@ class SendResult:
     problem: SendProblem | None = None
     answer: str = ""  #: of the server, on one line
     wait: timedelta | None = None  #: the server asks to try again after it
+    message_ref: str = ""  #: of the message, where the chat can edit it
 
 
 @transaction.atomic(durable=True)
@@ -137,7 +138,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         return None
     _drop_closed(channel, now)
     rows = _drop(channel, _postpone(channel, _due_rows(channel, now), now), now)
-    address = confirmed_address(channel.user_id) if channel.user_id else channel.url
+    address = _address_of(channel)
     if rows and not address:
         settle_notifications(rows, NotificationStatus.DROPPED, now, Reason.NO_ADDRESS)
     if not rows or not address:
@@ -185,7 +186,7 @@ def record_message(*, message: Message, result: SendResult) -> bool:
     problem = result.problem
     channel.lease_until, channel.answer = None, result.answer[:_MAX_ANSWER_CHARACTERS]
     if problem is None:
-        settle_notifications(rows, NotificationStatus.SENT, now)
+        settle_notifications(rows, NotificationStatus.SENT, now, message_ref=result.message_ref)
         channel.failures, channel.refusals = 0, 0
         channel.refused_since = channel.failing_since = None
         channel.next_try_at = next_message_at(_recent_messages(channel, now), channel.kind)
@@ -276,6 +277,12 @@ def drop_pending(channel: Channel, now: datetime, why: Reason) -> None:
     settle_notifications(list(pending), NotificationStatus.DROPPED, now, why)
 
 
+def _address_of(channel: Channel) -> str:
+    if channel.kind == ChannelKind.EMAIL and channel.user_id is not None:
+        return confirmed_address(channel.user_id)
+    return channel.address
+
+
 def _waits(channel: Channel, now: datetime) -> bool:
     return any(
         until is not None and until > now for until in (channel.lease_until, channel.next_try_at)
@@ -355,7 +362,7 @@ def _reasons_to_drop(
     load_rulings(interrupts)
     attention = attention_to(interrupts, channel.user_id, now)
     teams = {interrupt.team_id for interrupt in interrupts}
-    by_team = subscribers_of(teams, channel.user_id) if teams and channel.user_id else {}
+    by_team = subscribers_of(teams, channel) if teams and channel.user_id else {}
     subscription = Subscription.objects.filter(channel=channel).first()
     noticed = {team_of(row.announcement) for row in rows if row.announcement.kind in MANDATORY}
     administered = {team for team in noticed if administrators_of(team, channel.user_id)}

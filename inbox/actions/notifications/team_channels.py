@@ -21,9 +21,9 @@ from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
-    CHAT_KINDS,
     MAX_CHANNELS,
     MAX_LABEL_CHARACTERS,
+    WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
@@ -62,7 +62,7 @@ def add_chat(
     # Locked: concurrent requests must not exceed the limit.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
     problems = _problems(values, is_new=True)
-    if kind not in CHAT_KINDS:
+    if kind not in WEBHOOK_CHATS:
         problems["kind"] = [TranslatableMessage("Choose the kind of chat.")]
     if Channel.objects.filter(team=team_id, removed_at=None).count() >= MAX_CHANNELS:
         text = TranslatableMessage("A team can have at most {count} chats.", count=MAX_CHANNELS)
@@ -73,7 +73,7 @@ def add_chat(
         team_id=team_id,
         kind=ChannelKind(kind),
         label=values.label,
-        url=encrypt(values.url),
+        address=encrypt(values.url),
         host=_host(values.url),
         language=language,
         created_at=now,
@@ -123,7 +123,7 @@ def change_chat(
     changed = [name for name, value in before.items() if getattr(values, name) != value]
     if url and url != _url_of(channel):
         changed.append("url")
-        channel.url, channel.host, channel.answer = encrypt(url), _host(url), ""
+        channel.address, channel.host, channel.answer = encrypt(url), _host(url), ""
         channel.next_try_at = channel.refused_since = channel.failing_since = None
         channel.failures = channel.refusals = 0
     if changed:
@@ -164,8 +164,8 @@ def remove_chat(*, channel_id: UUID, actor: Actor) -> None:
         NotFound, Forbidden.
     """
     channel, now = _lock(channel_id, actor)
-    channel.removed_at, channel.url, channel.answer = now, "", ""
-    channel.save(update_fields=["removed_at", "url", "answer"])
+    channel.removed_at, channel.address, channel.answer = now, "", ""
+    channel.save(update_fields=["removed_at", "address", "answer"])
     Subscription.objects.filter(channel=channel).delete()
     drop_pending(channel, now, Reason.REMOVED)
     _record(channel, "channel.removed", actor, now)
@@ -240,7 +240,7 @@ def _subscribe(channel: Channel, values: ChatSettings) -> None:
 def _url_of(channel: Channel) -> str:
     """Return the stored URL, "" if the key has been lost."""
     try:
-        return str(decrypt(channel.url))
+        return str(decrypt(channel.address))
     except DecryptionFailed:
         return ""
 

@@ -68,7 +68,7 @@ class Channel(models.Model):
 
     People who subscribe have one, and administrators of whom there were mandatory notices: mails go
     to the confirmed primary address of the account. A team has chats, each with the URL of a
-    webhook. A removed chat remains as a row without its URL, for the log.
+    webhook, or an app in it. A removed chat remains as a row without its address, for the log.
 
     One worker at a time sends to a channel. A transaction that locks one then takes the locks of
     teams only, for audit entries.
@@ -81,8 +81,10 @@ class Channel(models.Model):
     team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="channels")
     kind = models.CharField(max_length=20, choices=choices(ChannelKind))
     label = models.CharField(max_length=80, blank=True, help_text="of a chat, for people")
-    url = models.TextField(blank=True, help_text="of a chat, encrypted: whoever has it can post")
-    host = models.CharField(max_length=255, blank=True, help_text="of the URL")
+    address = models.TextField(
+        blank=True, help_text="of all but mails, encrypted: whoever has it can send messages"
+    )
+    host = models.CharField(max_length=255, blank=True, help_text="of the address")
     language = models.CharField(max_length=10)
     fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     lease_until = models.DateTimeField(null=True)
@@ -99,7 +101,9 @@ class Channel(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["user", "kind"], name="one_channel_per_kind"),
+            models.UniqueConstraint(
+                fields=["user"], condition=Q(kind=ChannelKind.EMAIL), name="one_mail_channel"
+            ),
             models.CheckConstraint(
                 condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),
                 name="channel_has_one_owner",
@@ -166,6 +170,9 @@ class Notification(models.Model):
     why = models.CharField(max_length=20, choices=choices(Reason), blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
     message_id = models.UUIDField(null=True, help_text="the same in every try")
+    message_ref = models.CharField(
+        max_length=200, blank=True, help_text="of the sent message, where the chat can edit it"
+    )
     settled_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -13,11 +13,6 @@ _CHATS = Channel.objects.filter(team__isnull=False, removed_at=None).select_rela
 )
 
 
-def is_chat(channel_id: UUID) -> bool:
-    """Return whether a channel is a chat, also a removed one."""
-    return Channel.objects.filter(pk=channel_id, team__isnull=False).exists()
-
-
 def chats_for(
     actor: Actor, team_id: UUID, *, limit: int | None = None, after: UUID | None = None
 ) -> Sequence[Channel]:

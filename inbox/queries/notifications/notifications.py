@@ -121,6 +121,12 @@ def log_of(channel: Channel) -> list[LogRow]:
     ]
 
 
+def kind_of(channel_id: UUID) -> ChannelKind | None:
+    """Return the kind of a channel, also of a removed one; None if there is no such channel."""
+    kind = Channel.objects.filter(pk=channel_id).values_list("kind", flat=True).first()
+    return ChannelKind(kind) if kind else None
+
+
 def has_new_announcements() -> bool:
     return Announcement.objects.filter(expanded_at=None).exists()
 

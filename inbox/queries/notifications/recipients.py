@@ -10,6 +10,7 @@ from django.db.models import Prefetch, Q
 
 from inbox.models import (
     Announcement,
+    Channel,
     Claim,
     GroupMember,
     Interrupt,
@@ -40,7 +41,7 @@ _DECIDERS = [
 
 @dataclass(frozen=True)
 class Subscriber:
-    """A member of a team who may decide, with their subscription."""
+    """A member of a team who may decide, with the subscription of one of their channels."""
 
     user_id: int
     person: Person
@@ -49,33 +50,38 @@ class Subscriber:
 
 
 def subscribers_of(
-    team_ids: Collection[UUID], user_id: int | None = None
+    team_ids: Collection[UUID], channel: Channel | None = None
 ) -> dict[UUID, list[Subscriber]]:
-    """Return the subscribers of teams who may decide there, or the one with this id."""
+    """
+    Return the subscribers of teams who may decide there, or the one of this channel.
+
+    A person is there once for each of their channels that is switched on and has a subscription.
+    """
+    of_people = Subscription.objects.filter(
+        channel__user__isnull=False, channel__disabled_at=None, channel__removed_at=None
+    )
+    if channel is not None:
+        of_people = of_people.filter(channel=channel)
     groups = Prefetch("groups", GroupMember.objects.select_related("group"))
     rows = Membership.objects.filter(
         team__in=team_ids,
         role__in=_DECIDERS,
         user__is_active=True,
-        user__channels__disabled_at=None,
-        user__channels__subscription__isnull=False,
+        user__in=of_people.values("channel__user"),
     )
-    if user_id is not None:
-        rows = rows.filter(user=user_id)
     members = list(rows.prefetch_related(groups))
-    subscriptions = {
-        row.channel.user_id: row
-        for row in Subscription.objects.filter(
-            channel__user__in={member.user_id for member in members}
-        ).select_related("channel")
-    }
+    subscriptions: dict[int, list[Subscription]] = {}
+    of_members = of_people.filter(channel__user__in={member.user_id for member in members})
+    for row in of_members.select_related("channel").order_by("channel"):
+        if row.channel.user_id is not None:
+            subscriptions.setdefault(row.channel.user_id, []).append(row)
     rows_of_schedules = NotificationSchedule.objects.filter(user__in=subscriptions)
     schedules = {row.user_id: row.schedule for row in rows_of_schedules}
     subscribers: dict[UUID, list[Subscriber]] = {}
     for member in members:
         names = frozenset(row.group.name for row in member.groups.all())
         person = Person(str(member.user_id), member.role, names)
-        if subscription := subscriptions.get(member.user_id):
+        for subscription in subscriptions.get(member.user_id, ()):
             schedule = schedules.get(member.user_id, NO_SCHEDULE)
             subscriber = Subscriber(member.user_id, person, subscription, schedule)
             subscribers.setdefault(member.team_id, []).append(subscriber)

@@ -35,9 +35,11 @@ MANDATORY: Final = (
 
 
 class ChannelKind(StrEnum):
-    """The ways to reach people: an e-mail address of a person, or a chat of a team."""
+    """The ways to reach people: an address or a browser of a person, or a chat of a team."""
 
     EMAIL = "email"
+    PUSH = "push"  #: a browser, over the push service of its maker (RFC 8030)
+    SLACK_APP = "slack_app"  #: an app in a workspace, whose messages have buttons
     SLACK = "slack"
     TEAMS = "teams"
     DISCORD = "discord"
@@ -45,7 +47,14 @@ class ChannelKind(StrEnum):
 
 
 #: The kinds of which a team has channels, each with the URL of a webhook of the chat.
-CHAT_KINDS: Final = tuple(kind for kind in ChannelKind if kind is not ChannelKind.EMAIL)
+WEBHOOK_CHATS: Final = (
+    ChannelKind.SLACK,
+    ChannelKind.TEAMS,
+    ChannelKind.DISCORD,
+    ChannelKind.SLACK_COMPATIBLE,
+)
+#: The kinds of which a team has channels.
+CHAT_KINDS: Final = (*WEBHOOK_CHATS, ChannelKind.SLACK_APP)
 
 
 class ChannelEnd(StrEnum):
@@ -134,13 +143,13 @@ def next_message_at(sent_at: Collection[datetime], kind: str) -> datetime | None
     """
     Return when the next message may be sent, given the times of those of the last hour.
 
-    Only mails are limited by the hour: a chat is for all who look at it.
+    Only mails are limited by the hour: a chat is for all who look at it, and a push is short.
     """
     if not sent_at:
         return None
     times = sorted(sent_at)
     after_pause = times[-1] + PAUSE
-    if kind in CHAT_KINDS or len(times) < MAX_MAILS_PER_HOUR:
+    if kind != ChannelKind.EMAIL or len(times) < MAX_MAILS_PER_HOUR:
         return after_pause
     return max(after_pause, times[-MAX_MAILS_PER_HOUR] + timedelta(hours=1))
 

@@ -21,11 +21,11 @@ from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
-    CHAT_KINDS,
     CHOICES,
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
+    WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
@@ -175,7 +175,7 @@ def _show_form(
     context = {
         "chat": _row(channel) if channel else None,
         "values": values,
-        "kinds": [(item.value, gettext(_NAMES[item]), item == kind) for item in CHAT_KINDS],
+        "kinds": [(item.value, gettext(_NAMES[item]), item == kind) for item in WEBHOOK_CHATS],
         "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in CHOICES],
         "mode": str(values.mode),
         "minutes": request.POST.get("minutes", str(values.minutes)),

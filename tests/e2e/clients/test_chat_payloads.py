@@ -12,7 +12,7 @@ from django.utils.translation import override
 from slack_sdk.models.blocks import Block
 
 from inbox.actions.notifications.messages import Item, Message
-from inbox.rules.notifications.events import CHAT_KINDS, CHOICES, ChannelKind
+from inbox.rules.notifications.events import CHOICES, WEBHOOK_CHATS, ChannelKind
 from inbox.sending.chats import build_payload
 from tests.support.node import check_out, find_node
 from tests.support.notifications.hostile_texts import HOSTILE_TEXTS
@@ -43,7 +43,7 @@ def payloads():
 
     by_kind = {}
     with override_settings(PUBLIC_URL=OURS.rstrip("/")):
-        for kind in CHAT_KINDS:
+        for kind in WEBHOOK_CHATS:
             rows = []
             for number, text in enumerate(HOSTILE_TEXTS):
                 language = ("en", "de")[number % 2]
@@ -76,7 +76,7 @@ def test_there_are_enough_texts():
     assert len(set(HOSTILE_TEXTS)) >= 200
 
 
-@pytest.mark.parametrize("kind", CHAT_KINDS)
+@pytest.mark.parametrize("kind", WEBHOOK_CHATS)
 def test_every_link_is_ours(payloads, kind):
     for payload in payloads[kind]:
         for name, text in strings(payload):

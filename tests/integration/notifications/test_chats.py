@@ -22,8 +22,8 @@ from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import AuditEntry, Channel, Delivery, Notification
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
-    CHAT_KINDS,
     MAX_CHANNELS,
+    WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
     SendProblem,
@@ -88,7 +88,7 @@ def states():
     return [(row.status, row.why) for row in Notification.objects.order_by("pk")]
 
 
-@pytest.mark.parametrize("kind", CHAT_KINDS)
+@pytest.mark.parametrize("kind", WEBHOOK_CHATS)
 def test_a_chat_gets_one_message_about_a_new_request(add, ask, server, kind):
     add(kind)
     interrupt = ask()
@@ -271,14 +271,14 @@ def test_a_test_message_says_what_the_server_answered(add, admin, server):
 
 def test_the_url_is_a_secret_that_removing_the_chat_deletes(add, ask, admin, server):
     channel = add()
-    assert "very-secret" not in channel.url
+    assert "very-secret" not in channel.address
     ask()
     remove_chat(channel_id=channel.pk, actor=admin)
 
     send_all()
 
     assert server.bodies == []
-    assert reread(channel).url == ""
+    assert reread(channel).address == ""
     entries = AuditEntry.objects.filter(action__startswith="channel.")
     assert [entry.action for entry in entries.order_by("pk")] == [
         "channel.added",
@@ -348,7 +348,7 @@ def test_a_team_has_a_limited_number_of_chats(add):
 
 def test_a_lost_key_is_an_error_of_the_channel(add, ask, server):
     channel = add(ChannelKind.SLACK)
-    Channel.objects.filter(pk=channel.pk).update(url="broken")
+    Channel.objects.filter(pk=channel.pk).update(address="broken")
     ask()
 
     send_all()
