@@ -24,6 +24,7 @@ from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Pacer, Timer
+from inbox.queries.notifications.chat_messages import channels_with_due_edits
 from inbox.queries.notifications.notifications import (
     channels_with_due_notifications,
     has_new_announcements,
@@ -121,11 +122,11 @@ def queue_due_resumes() -> None:
 
 
 def send_notifications() -> None:
-    """Expand new announcements, and wake workers for the notifications that are due."""
+    """Expand new announcements, and wake workers for due notifications and outdated messages."""
     if has_new_announcements():
         with _logged(what="announcements"):
             expand_announcements()
-    for channel_id in channels_with_due_notifications():
+    for channel_id in {*channels_with_due_notifications(), *channels_with_due_edits()}:
         wakeups.wake_notifiers(channel_id)
 
 

@@ -200,6 +200,11 @@ if EGRESS_PROXY and _proxy is None:
     )
 #: Base URL of the site without a trailing slash, for links in webhooks.
 PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
+
+# Slack's Web API, and the URLs to which answers to presses of buttons are posted. A cloud of its
+# own, such as GovSlack, has others.
+SLACK_API_URL = os.environ.get("SIGNOFF_SLACK_API_URL", "https://slack.com/api/")
+SLACK_ANSWER_URL = os.environ.get("SIGNOFF_SLACK_ANSWER_URL", "https://hooks.slack.com/")
 #: Time between the webhook about an expiring request and its expiry.
 EXPIRY_NOTICE = timedelta(seconds=float(os.environ.get("SIGNOFF_EXPIRY_NOTICE_SECONDS", "600")))
 #: Time limit of one attempt to drive a run, in seconds.

@@ -16,6 +16,7 @@ from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
 from inbox.models.notifications.notifications import (
     Announcement,
     Channel,
@@ -52,6 +53,8 @@ __all__ = [
     "AuditPayload",
     "AuditVerification",
     "Channel",
+    "ChatIdentity",
+    "ChatLinkCode",
     "CheckpointSink",
     "Claim",
     "Comment",

@@ -231,6 +231,12 @@ class SelfApproval(ContractError):
     code = "SELF_APPROVAL"
 
 
+class ChatUnknown(ContractError):
+    """The account in the chat is not connected to a person."""
+
+    code = "CHAT_UNKNOWN"
+
+
 class RequirementNotMet(ContractError):
     """The team's policy requires another person or another way in."""
 

@@ -1,10 +1,11 @@
 """Chat messages: a payload for each kind of chat, posted to the URL of its webhook."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import httpx
 from django.utils.translation import gettext
@@ -17,42 +18,84 @@ from inbox.rules.notifications.events import ChannelKind, SendProblem
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import outgoing_http
 from inbox.sending.message_texts import Block, MessageText, text_of
+from inbox.sending.outgoing_http import Answer
 
 #: Requests that one message describes; it counts the others.
 MAX_ITEMS = 5
-_MAX_ANSWER_BYTES = 500
+#: Discord and Slack answer with the message itself.
+_MAX_ANSWER_BYTES, _MAX_ANSWER_CHARACTERS = 100_000, 500
 _SHORTEST_SECRET = 6
 #: Of Slack: https://docs.slack.dev/reference/block-kit/
 _MAX_HEADER = 150
 _MAX_FALLBACK = 3_000
+#: The name of the button that approves; presses of other buttons open links.
+APPROVE_ACTION = "approve"
 _HEADERS = {"Content-Type": "application/json; charset=utf-8"}
 
 
 def send_chat_message(message: Message) -> SendResult:
     """
-    Post a message to a chat, in the active language.
+    Post a message to the webhook of a chat, or edit it there, in the active language.
 
     Raises:
         DecryptionFailed: the key of the URL is another one.
     """
     url = decrypt(message.address)
-    body = json.dumps(build_payload(message), ensure_ascii=False)
-    private = is_private_host(url)
+    method = "PATCH" if message.message_ref else "POST"
+    is_discord = message.kind is ChannelKind.DISCORD
+    address = _discord_url(url, message.message_ref) if is_discord else url
+    answer = post(address, build_payload(message), _HEADERS, method=method)
+    if isinstance(answer, SendResult):
+        return answer
+    if answer.is_success:
+        return SendResult(message_ref=_discord_id(answer.body) if is_discord else "")
+    return failure(answer, _without_secrets(answer.body[:_MAX_ANSWER_CHARACTERS], url))
+
+
+def post(
+    url: str, payload: Any, headers: Mapping[str, str], *, method: str = "POST"
+) -> Answer | SendResult:
+    """Send a payload to an address that is allowed; return the problem without an answer."""
     try:
-        answer = outgoing_http.post(
-            url, body, _HEADERS, may_be_private=private, most_bytes=_MAX_ANSWER_BYTES
+        return outgoing_http.post(
+            url,
+            json.dumps(payload, ensure_ascii=False),
+            headers,
+            may_be_private=is_private_host(url),
+            most_bytes=_MAX_ANSWER_BYTES,
+            method=method,
         )
     except AddressRefused:
         return SendResult(SendProblem.REFUSED, gettext("The address is not allowed."))
     except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
         return SendResult(SendProblem.TEMPORARY, type(error).__name__)
-    if answer.is_success:
-        return SendResult()
-    body = escape_invisible(" ".join(_without_secrets(answer.body, url).split()))
-    text = f"{answer.status} {body}".strip()
+
+
+def failure(answer: Answer, body: str) -> SendResult:
+    """Return the result of an answer that is no success; `body` has no secrets."""
+    text = f"{answer.status} {escape_invisible(' '.join(body.split()))}".strip()
     if answer.status in (408, 429) or answer.status >= 500:
-        return SendResult(SendProblem.TEMPORARY, text, _wait(answer.headers.get("retry-after", "")))
+        return SendResult(SendProblem.TEMPORARY, text, retry_after(answer))
     return SendResult(SendProblem.REFUSED, text)
+
+
+def _discord_url(url: str, message_ref: str) -> str:
+    """Return the URL that answers with the message, or that of a message; a thread remains."""
+    parts = urlsplit(url)
+    if message_ref:
+        return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/messages/{message_ref}"))
+    query = [pair for pair in parse_qsl(parts.query) if pair[0] != "wait"]
+    return urlunsplit(parts._replace(query=urlencode([*query, ("wait", "true")])))
+
+
+def _discord_id(body: str) -> str:
+    """Return the id of the sent message, "" if the answer has none: it cannot be edited then."""
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    name = sent.get("id") if isinstance(sent, dict) else None
+    return name if isinstance(name, str) and re.fullmatch(r"[0-9]{1,20}", name) else ""
 
 
 def _without_secrets(text: str, url: str) -> str:
@@ -67,8 +110,9 @@ def _without_secrets(text: str, url: str) -> str:
     return text
 
 
-def _wait(text: str) -> timedelta | None:
+def retry_after(answer: Answer) -> timedelta | None:
     """Return the seconds of a Retry-After header; dates are left out."""
+    text = answer.headers.get("retry-after", "")
     is_number = text.isascii() and text.isdecimal() and len(text) < 6
     return timedelta(seconds=int(text)) if is_number else None
 
@@ -87,7 +131,9 @@ def _slack(text: MessageText) -> dict[str, Any]:
         fields = [_slack_text(f"{label}: {value}") for label, value in block.facts]
         if fields:
             blocks.append({"type": "section", "fields": fields[:10]})
-        if block.url:
+        if block.button:
+            blocks += _slack_decision(block)
+        elif block.url:
             blocks.append(_slack_link(block.url, block.link_text))
     if text.summary:
         blocks.append({"type": "section", "text": _slack_text("\n".join(text.summary))})
@@ -95,6 +141,34 @@ def _slack(text: MessageText) -> dict[str, Any]:
             blocks.append(_slack_link(text.pending_url, gettext("Open the inbox")))
     fallback = _escape_slack(text.subject)[:_MAX_FALLBACK]
     return {"text": fallback, "blocks": blocks, "unfurl_links": False, "unfurl_media": False}
+
+
+def _slack_decision(block: Block) -> list[dict[str, Any]]:
+    """
+    Return the values of a call, and buttons to approve it and to open it.
+
+    Rejecting needs a reason, which the request's page asks for. The value of a button has no
+    authority: whoever presses it must be connected to a person who may decide.
+    """
+    texts = [_slack_text(f"{name}: {value}") for name, value in block.values]
+    confirm = {
+        "title": _slack_text(gettext("Approve this request?")),
+        "text": _slack_text(gettext("The agent goes on with these values.")),
+        "confirm": _slack_text(gettext("Approve")),
+        "deny": _slack_text(gettext("Back")),
+    }
+    approve = {
+        "type": "button",
+        "action_id": APPROVE_ACTION,
+        "text": _slack_text(gettext("Approve")),
+        "style": "primary",
+        "value": block.button,
+        "confirm": confirm,
+    }
+    link = {"type": "button", "text": _slack_text(gettext("Reject or review")), "url": block.url}
+    fields = [{"type": "section", "fields": texts}] if texts else []
+    buttons = [approve, link] if block.url else [approve]
+    return [*fields, {"type": "actions", "elements": buttons}]
 
 
 def _slack_text(text: str) -> dict[str, Any]:
@@ -189,6 +263,7 @@ def _code(text: str) -> str:
 
 _PAYLOADS: dict[ChannelKind, Callable[[MessageText], dict[str, Any]]] = {
     ChannelKind.SLACK: _slack,
+    ChannelKind.SLACK_APP: _slack,
     ChannelKind.TEAMS: _teams,
     ChannelKind.DISCORD: _discord,
     ChannelKind.SLACK_COMPATIBLE: _compatible,

@@ -11,6 +11,8 @@ from django.utils.translation import gettext, ngettext
 
 from inbox.actions.notifications.messages import DisabledChat, Item, Message, Publication
 from inbox.rules.notifications.events import AnnouncementKind
+from inbox.rules.notifications.outcomes import Closing, Outcome
+from inbox.rules.people.access import POLICY
 from inbox.rules.text.safe_text import escape_invisible
 
 _MAX_NAME_CHARACTERS = 80
@@ -19,6 +21,7 @@ _MAX_REASON_CHARACTERS = 500
 _MAX_COUNTED = 10
 #: What programs that display text make a link of.
 _LINK = re.compile(r"://|(?<=\w)\.(?=\w)|@")
+_LINK_IN_VALUE = re.compile(r"://|(?<=\w)\.(?=\w)(?!(?<=\d\.)\d)|@")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class Block:
     facts: Sequence[tuple[str, str]]
     url: str = ""  #: "" if the installation does not know its own address
     link_text: str = ""
+    #: Values of the call, and the value of a button that approves it: "" for no button.
+    values: Sequence[tuple[str, str]] = ()
+    button: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,8 @@ def text_of(message: Message, *, most_blocks: int) -> MessageText:
         *(_publication(item) for item in message.publications[:most_blocks]),
         *(_disabled_chat(item) for item in message.disabled_chats[:most_blocks]),
     ]
-    return MessageText(
-        _subject(message), blocks, _counts(message.items[most_blocks:]), link_to("/")
-    )
+    open_items = [item for item in message.items[most_blocks:] if item.closing is None]
+    return MessageText(_subject(message), blocks, _counts(open_items), link_to("/"))
 
 
 def link_to(path: str) -> str:
@@ -62,19 +67,28 @@ def _subject(message: Message) -> str:
     """Return a subject of facts that agents cannot set."""
     if message.is_mandatory:
         return _notice_subject(message)
-    count = len(message.items)
+    items = [item for item in message.items if item.closing is None]
+    count = len(items)
+    if message.items and not count:
+        return _closed_subject(message.items)
     if count == 0:
         return gettext("Test of notifications by Signoff")
-    if count > 1:
+    if len(message.items) > 1:
         return ngettext(
             "{count} request waits for a decision", "{count} requests wait for a decision", count
         ).format(count=count)
-    item = message.items[0]
+    item = items[0]
     pattern = {
         AnnouncementKind.REMINDED: gettext("Reminder: {agent} waits for a decision"),
         AnnouncementKind.ESCALATED: gettext("Escalated: {agent} waits for a decision"),
     }.get(AnnouncementKind(item.kind), gettext("{agent} waits for a decision"))
     return pattern.format(agent=item.agent)
+
+
+def _closed_subject(items: Sequence[Item]) -> str:
+    if len(items) > 1:
+        return gettext("None of these {count} requests waits any more").format(count=len(items))
+    return gettext("A request of {agent} is closed").format(agent=items[0].agent)
 
 
 def _notice_subject(message: Message) -> str:
@@ -105,9 +119,31 @@ def _request(item: Item) -> Block:
         (gettext("Expires"), until),
         (gettext("Reason"), _plain(item.override_reason, _MAX_REASON_CHARACTERS)),
         (gettext("Since then"), taken_back if item.is_withdrawn else ""),
+        (gettext("State"), _state(item.closing) if item.closing else ""),
     ]
     url = link_to(f"/interrupts/{item.interrupt_id}/")
-    return Block(_filled(facts), url, gettext("Open the request"))
+    link_text = gettext("Open the request")
+    if item.button is None:
+        return Block(_filled(facts), url, link_text)
+    values = [(_value(name), _value(value)) for name, value in item.button.values]
+    button = f"{item.interrupt_id} {item.button.view_digest}"
+    return Block(_filled(facts), url, link_text, values, button)
+
+
+def _state(closing: Closing) -> str:
+    """Return the outcome of a request on one line: Bob approved, 10:42 UTC."""
+    pattern = {
+        Outcome.APPROVED: gettext("{who} approved"),
+        Outcome.OVERRIDDEN: gettext("{who} approved despite the policy"),
+        Outcome.REJECTED: gettext("{who} rejected"),
+        Outcome.ANSWERED: gettext("{who} answered"),
+        Outcome.CANCELLED: gettext("{who} cancelled"),
+        Outcome.EXPIRED: gettext("Expired unanswered"),
+    }[closing.outcome]
+    who = _plain(closing.who)
+    if closing.who == POLICY.label:
+        who = gettext("the policy")
+    return f"{pattern.format(who=who)}, {closing.at:%H:%M} UTC"
 
 
 def _publication(item: Publication) -> Block:
@@ -148,6 +184,11 @@ def _counts(items: Sequence[Item]) -> list[str]:
             ngettext("and {count} more", "and {count} more", remaining).format(count=remaining)
         )
     return lines
+
+
+def _value(text: str) -> str:
+    """Return a value of a call as `_plain` does, but with numbers as they are, and in full."""
+    return _LINK_IN_VALUE.sub(lambda match: f"[{match[0]}]", escape_invisible(text))
 
 
 def _plain(text: str, most: int = _MAX_NAME_CHARACTERS) -> str:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.translation import override
 
+from inbox.actions.notifications.edits import claim_edit, record_edit
 from inbox.actions.notifications.messages import (
     Message,
     SendResult,
@@ -16,25 +17,29 @@ from inbox.actions.notifications.messages import (
     record_message,
 )
 from inbox.queries.notifications.notifications import kind_of
-from inbox.rules.notifications.events import WEBHOOK_CHATS, ChannelKind, SendProblem
+from inbox.rules.notifications.events import CHAT_KINDS, WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
 from inbox.sending.mails import send_mail
+from inbox.sending.slack_app import send_slack_message
 
 log = structlog.get_logger(__name__)
 
 _SENDERS: dict[ChannelKind, Callable[[Message], SendResult]] = {
     ChannelKind.EMAIL: send_mail,
     **dict.fromkeys(WEBHOOK_CHATS, send_chat_message),
+    ChannelKind.SLACK_APP: send_slack_message,
 }
 #: Slow mail servers occupy at most a quarter of a worker, and slow chats another quarter.
 _MOST = max(1, settings.CELERY_WORKER_CONCURRENCY // 4)
 _slots = {send: threading.BoundedSemaphore(_MOST) for send in _SENDERS.values()}
 _never = threading.Event()
+#: Edits of one channel in a row; chats limit their rate, and other channels wait.
+_MAX_EDITS = 5
 
 
 def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
     """
-    Send what is due to a channel as one message.
+    Send what is due to a channel as one message, and edit sent messages that are outdated.
 
     Safe to run concurrently: each message is claimed by one worker.
     """
@@ -47,20 +52,43 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
     try:
         message = None if stopping.is_set() else claim_message(channel_id=channel_id)
         if message is not None:
-            _send(message)
+            _record(message, _send(message))
+        if kind in CHAT_KINDS:
+            _edit_messages(channel_id, stopping)
     except (OperationalError, InterfaceError) as error:
         log.warning("database unavailable", channel=str(channel_id), error=str(error)[:200])
     finally:
         slots.release()
 
 
-def _send(message: Message) -> None:
+def _edit_messages(channel_id: UUID, stopping: threading.Event) -> None:
+    for _ in range(_MAX_EDITS):
+        message = None if stopping.is_set() else claim_edit(channel_id=channel_id)
+        if message is None:
+            return
+        result = _send(message)
+        is_current = record_edit(message=message, result=result)
+        log.info(
+            "message edited" if result.problem is None else "message not edited",
+            channel=str(message.channel_id),
+            kind=message.kind,
+            message=str(message.message_id),
+            problem=result.problem.value if result.problem else None,
+            answer=result.answer,
+            is_current=is_current,
+        )
+
+
+def _send(message: Message) -> SendResult:
     try:
         with override(message.language):
-            result = _SENDERS[message.kind](message)
+            return _SENDERS[message.kind](message)
     except Exception:  # every failure must be recorded, or the message is sent forever
         log.exception("notification failed", channel=str(message.channel_id))
-        result = SendResult(SendProblem.BROKEN)
+        return SendResult(SendProblem.BROKEN)
+
+
+def _record(message: Message, result: SendResult) -> None:
     is_current = record_message(message=message, result=result)
     log.info(
         "notification sent" if result.problem is None else "notification not sent",

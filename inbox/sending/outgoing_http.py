@@ -29,28 +29,54 @@ class Answer:
 
 
 def post(
-    url: str, body: str, headers: Mapping[str, str], *, may_be_private: bool, most_bytes: int
+    url: str,
+    body: str,
+    headers: Mapping[str, str],
+    *,
+    may_be_private: bool,
+    most_bytes: int,
+    method: str = "POST",
+    seconds: float = ANSWER_SECONDS,
 ) -> Answer:
     """
     Post to the resolved address that was checked, and wait for the answer.
 
+    `method` is another one with a body, such as PATCH. `seconds` is the limit for all but the body.
+
     Raises:
         AddressRefused, TimeoutError, OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL.
     """
-    sending = send(url, body, headers, may_be_private=may_be_private, most_bytes=most_bytes)
+    sending = send(
+        url,
+        body,
+        headers,
+        may_be_private=may_be_private,
+        most_bytes=most_bytes,
+        method=method,
+        seconds=seconds,
+    )
     return http_client.run_in_new_loop(sending)
 
 
 async def send(
-    url: str, body: str, headers: Mapping[str, str], *, may_be_private: bool, most_bytes: int
+    url: str,
+    body: str,
+    headers: Mapping[str, str],
+    *,
+    may_be_private: bool,
+    most_bytes: int,
+    method: str = "POST",
+    seconds: float = ANSWER_SECONDS,
 ) -> Answer:
     """As `post`, in an event loop."""
     proxy = "" if may_be_private else settings.EGRESS_PROXY
-    async with http_client.open_client(httpx.Timeout(ANSWER_SECONDS), proxy=proxy) as client:
-        async with asyncio.timeout(ANSWER_SECONDS):
+    async with http_client.open_client(httpx.Timeout(seconds), proxy=proxy) as client:
+        async with asyncio.timeout(seconds):
             target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
             headers = {"User-Agent": "Signoff", **headers}
-            request = http_client.build_request(client, target, headers, accept="*/*", body=body)
+            request = http_client.build_request(
+                client, target, headers, accept="*/*", body=body, method=method
+            )
             response = await client.send(request, stream=True)
         try:
             text = await _read_beginning(response, most_bytes)

@@ -77,13 +77,18 @@ def build_request(
     *,
     accept: str = EVENTS,
     body: str | None = None,
+    method: str = "POST",
 ) -> httpx.Request:
-    """Build a POST with a JSON body, or a GET without; our headers override `headers`."""
+    """
+    Build a POST with a JSON body, or a GET without; our headers override `headers`.
+
+    `method` is another one with a body.
+    """
     own_headers = {"Host": target.netloc, "Accept": accept, "Accept-Encoding": "identity"}
     if body is not None:
         own_headers["Content-Type"] = JSON
     return client.build_request(
-        "GET" if body is None else "POST",
+        "GET" if body is None else method,
         target.url,
         headers={**headers, **own_headers},
         content=None if body is None else body.encode(),

@@ -58,6 +58,7 @@ from inbox.rules.policies.eligibility import (
     check_requirement,
     check_self_approval,
     check_slot,
+    check_way_is_named,
 )
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.grants import GrantInvalid, GrantRequest
@@ -359,6 +360,8 @@ def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
 def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
     actor, interrupt, entry = authorization.actor, draft.interrupt, draft.entry
     rulings = _rulings(draft)
+    requirements = [ruling.requirement for ruling in rulings]
+    check_way_is_named(requirements, entrance=authorization.entrance)
     for ruling in rulings:
         if ruling.requirement is not None:
             check_requirement(

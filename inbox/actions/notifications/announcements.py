@@ -30,6 +30,7 @@ from inbox.rules.notifications.events import (
     DeliveryMode,
     NotificationStatus,
     Reason,
+    Shown,
     due_at,
 )
 from inbox.rules.notifications.schedule import personal_time, times_of
@@ -63,7 +64,9 @@ _NEW_ANNOUNCEMENTS = Select(
     lambda params: (
         Announcement.objects.filter(expanded_at=None)
         .order_by("pk")
-        .values_list("pk", "kind", "interrupt__status", "interrupt__expires_at")[:BATCH_SIZE]
+        .values_list("pk", "kind", "interrupt_id", "interrupt__status", "interrupt__expires_at")[
+            :BATCH_SIZE
+        ]
     )
 )
 
@@ -80,7 +83,7 @@ def expand_announcements() -> int:
     # Most requests of a busy inbox are closed by now: nothing else is read of them.
     waiting = [
         pk
-        for pk, kind, status, expires_at in new
+        for pk, kind, _, status, expires_at in new
         if kind not in MANDATORY and is_waiting(status, expires_at, now)
     ]
     rows = Announcement.objects.filter(pk__in=waiting).order_by("pk")
@@ -112,8 +115,15 @@ def expand_announcements() -> int:
     notifications += _for_chats(announcements, teams)
     notifications += _notices([pk for pk, kind, *_ in new if kind in MANDATORY], now)
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
+    _mark_reopened([row for _, kind, row, *_ in new if kind == AnnouncementKind.OPENED])
     Announcement.objects.filter(pk__in=[pk for pk, *_ in new]).update(expanded_at=now)
     return len(new)
+
+
+def _mark_reopened(interrupt_ids: Sequence[UUID | None]) -> None:
+    """Let sent messages that show a decision be edited, if the request is open again."""
+    sent = Notification.objects.filter(interrupt__in=interrupt_ids, message_ref__gt="")
+    sent.exclude(shown__in=[Shown.FINAL, Shown.OPEN]).update(shown=Shown.STALE)
 
 
 def _for_people(

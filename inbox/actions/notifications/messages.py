@@ -17,6 +17,7 @@ from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersi
 from inbox.models.locks import lock_channel
 from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now
+from inbox.queries.notifications.chat_messages import ApproveButton, approve_button_of
 from inbox.queries.notifications.recipients import (
     administrators_of,
     attention_to,
@@ -44,21 +45,25 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     Reason,
     SendProblem,
+    Shown,
     next_message_at,
     retry_delay,
 )
+from inbox.rules.notifications.outcomes import Closing
 from inbox.rules.notifications.schedule import NO_SCHEDULE
 from inbox.rules.people.access import NOTIFIER, Actor
 from inbox.rules.runs.states import InterruptStatus
 
 #: Of an interrupt and its run, for the facts and for whoever may decide.
-_READ = ("team", "agent", "run__requester_user", "run__requester_key")
-_HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
+READ = ("team", "agent", "run__requester_user", "run__requester_key")
+HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Longer than sending takes.
 LEASE = timedelta(seconds=90)
 #: Notifications of one message; the rest is in the next one.
 MAX_NOTIFICATIONS = 500
 _MAX_ANSWER_CHARACTERS = 200
+#: Requests of one message that have a button.
+MAX_BUTTONS = 5
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,8 @@ class Item:
     decided_by: str = ""  #: of a decision despite the policy
     override_reason: str = ""
     is_withdrawn: bool = False  #: the decision was taken back since
+    button: ApproveButton | None = None  #: None if the chat cannot approve the request
+    closing: Closing | None = None  #: None of an open request
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,7 @@ class Message:
     publications: Sequence[Publication] = ()
     disabled_chats: Sequence[DisabledChat] = ()
     is_mandatory: bool = False  #: notices for administrators
+    message_ref: str = ""  #: of the sent message that this one replaces
 
 
 @dataclass(frozen=True)
@@ -158,7 +166,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         ChannelKind(channel.kind),
         address,
         channel.language,
-        _items(rows),
+        items_of(channel, rows, now),
         [_publication(row.version) for row in announcements if row.version],
         [_disabled_chat(row.channel) for row in announcements if row.channel],
         announcements[0].kind in MANDATORY,
@@ -178,15 +186,15 @@ def record_message(*, message: Message, result: SendResult) -> bool:
     if channel is None or channel.fence != message.fence:
         return False
     now = database_now()
-    rows = list(
-        Notification.objects.filter(
-            channel=channel, message_id=message.message_id, status=NotificationStatus.PENDING
-        )
-    )
+    rows = _rows_of(message)
     problem = result.problem
     channel.lease_until, channel.answer = None, result.answer[:_MAX_ANSWER_CHARACTERS]
     if problem is None:
         settle_notifications(rows, NotificationStatus.SENT, now, message_ref=result.message_ref)
+        if result.message_ref and message.items:
+            # Those that were decided meanwhile are edited at once.
+            about_requests = [row.pk for row in rows if row.interrupt_id]
+            Notification.objects.filter(pk__in=about_requests).update(shown=Shown.OPEN)
         channel.failures, channel.refusals = 0, 0
         channel.refused_since = channel.failing_since = None
         channel.next_try_at = next_message_at(_recent_messages(channel, now), channel.kind)
@@ -213,6 +221,16 @@ def record_message(*, message: Message, result: SendResult) -> bool:
     if is_on and (why := _reason_to_disable(channel, now)) is not None:
         disable_channel(channel, why, now, NOTIFIER)
     return True
+
+
+def _rows_of(message: Message) -> list[Notification]:
+    return list(
+        Notification.objects.filter(
+            channel=message.channel_id,
+            message_id=message.message_id,
+            status=NotificationStatus.PENDING,
+        )
+    )
 
 
 def _reason_to_disable(channel: Channel, now: datetime) -> ChannelEnd | None:
@@ -294,10 +312,10 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
     due = Notification.objects.filter(
         channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
     ).select_related(
-        *(f"announcement__interrupt__{name}" for name in _READ),
+        *(f"announcement__interrupt__{name}" for name in READ),
         *("announcement__version__team", "announcement__channel__team"),
     )
-    rows = list(due.defer(*_HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
+    rows = list(due.defer(*HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
     tried = [row for row in rows if row.message_id is not None]
     if tried:
         return [row for row in tried if row.message_id == tried[0].message_id]
@@ -394,7 +412,7 @@ def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
     return [at for _, at in pairs if at is not None]
 
 
-def _items(rows: Sequence[Notification]) -> list[Item]:
+def items_of(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Item]:
     """Return the facts of each request once, with the latest event; of each override, too."""
     items: dict[object, Item] = {}
     for row in rows:
@@ -406,7 +424,20 @@ def _items(rows: Sequence[Notification]) -> list[Item]:
             items[announcement.pk] = _override(interrupt, announcement.at)
         else:
             items[interrupt.pk] = _item(interrupt, announcement.kind)
+    if channel.kind == ChannelKind.SLACK_APP:
+        _add_buttons(items, rows, now)
     return list(items.values())
+
+
+def _add_buttons(items: dict[object, Item], rows: Sequence[Notification], now: datetime) -> None:
+    """Add the buttons of the first requests, which are those that a message describes."""
+    interrupts: dict[object, Interrupt | None] = {
+        row.interrupt_id: row.announcement.interrupt for row in rows
+    }
+    for pk in list(items)[:MAX_BUTTONS]:
+        interrupt = interrupts.get(pk)
+        if interrupt is not None:
+            items[pk] = replace(items[pk], button=approve_button_of(interrupt, now))
 
 
 def _publication(version: PolicyVersion) -> Publication:

@@ -1,7 +1,7 @@
 """Chats of a team that get notifications: their URLs, events, and switching them on and off."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,18 +18,20 @@ from inbox.models import Channel, Subscription
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
+    CHAT_KINDS,
     MAX_CHANNELS,
     MAX_LABEL_CHARACTERS,
-    WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
     Reason,
     check_subscription,
 )
+from inbox.rules.notifications.slack_app import NO_APP, SLACK_HOST, SlackApp, slack_problems
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import url_problem
@@ -37,13 +39,18 @@ from inbox.rules.webhooks.delivery_rules import url_problem
 
 @dataclass(frozen=True)
 class ChatSettings:
-    """The settings of a chat; `url` is "" to keep the stored one."""
+    """
+    The settings of a chat; `url` is "" to keep the stored one.
+
+    A Slack app has no URL, but settings of its own, of which those that are "" are kept.
+    """
 
     label: str
     url: str
     events: Sequence[str]
     mode: str
     minutes: int
+    slack: SlackApp = NO_APP
 
 
 @transaction.atomic(durable=True)
@@ -53,7 +60,8 @@ def add_chat(
     """
     Add a chat, which gets messages about all requests of the team.
 
-    The URL is stored encrypted and never shown again: whoever has it can write to the chat.
+    The URL is stored encrypted and never shown again: whoever has it can write to the chat. So are
+    the token and the signing secret of a Slack app.
 
     Raises:
         NotFound, Forbidden.
@@ -61,8 +69,8 @@ def add_chat(
     """
     # Locked: concurrent requests must not exceed the limit.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
-    problems = _problems(values, is_new=True)
-    if kind not in WEBHOOK_CHATS:
+    problems = _problems(values, kind, is_new=True)
+    if kind not in CHAT_KINDS:
         problems["kind"] = [TranslatableMessage("Choose the kind of chat.")]
     if Channel.objects.filter(team=team_id, removed_at=None).count() >= MAX_CHANNELS:
         text = TranslatableMessage("A team can have at most {count} chats.", count=MAX_CHANNELS)
@@ -73,13 +81,13 @@ def add_chat(
         team_id=team_id,
         kind=ChannelKind(kind),
         label=values.label,
-        address=encrypt(values.url),
-        host=_host(values.url),
+        address=_address(values, kind),
+        host=_host(values.url, kind),
         language=language,
         created_at=now,
     )
     _subscribe(channel, values)
-    _record(channel, "channel.added", actor, now, **_facts_of(values))
+    _record(channel, "channel.added", actor, now, **_facts_of(values, kind))
     return channel
 
 
@@ -93,9 +101,10 @@ def change_chat(
     events: Sequence[str] | None = None,
     mode: str | None = None,
     minutes: int | None = None,
+    slack: SlackApp | None = None,
 ) -> Channel:
     """
-    Change a chat; None, or "" for the URL, leaves a value as it is.
+    Change a chat; None, or "" for the URL and the settings of a Slack app, leaves a value as it is.
 
     What waits for the chat goes to the new URL, whose failures are counted anew. Safe to replay: a
     change without effect writes no audit entry.
@@ -118,19 +127,23 @@ def change_chat(
         events=row.events if events is None else sorted(set(events)),
         mode=row.mode if mode is None else mode,
         minutes=row.minutes if minutes is None else minutes,
+        slack=_merged(channel, slack),
     )
-    errors.raise_for(_problems(values, is_new=False))
+    kind = channel.kind
+    errors.raise_for(_problems(values, kind, is_new=False))
     changed = [name for name, value in before.items() if getattr(values, name) != value]
-    if url and url != _url_of(channel):
-        changed.append("url")
-        channel.address, channel.host, channel.answer = encrypt(url), _host(url), ""
+    if changed_address := _changed_address(channel, values):
+        changed += changed_address
+        channel.address, channel.answer = _address(values, kind), ""
+        channel.host = _host(values.url, kind)
         channel.next_try_at = channel.refused_since = channel.failing_since = None
         channel.failures = channel.refusals = 0
     if changed:
         channel.label = values.label
         channel.save()
         _subscribe(channel, values)
-        _record(channel, "channel.changed", actor, now, changed=changed, **_facts_of(values))
+        facts = _facts_of(values, kind)
+        _record(channel, "channel.changed", actor, now, changed=changed, **facts)
     return channel
 
 
@@ -196,14 +209,39 @@ def _lock(channel_id: UUID, actor: Actor) -> tuple[Channel, datetime]:
     return channel, database_now()
 
 
-def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[TranslatableMessage]]:
+def _merged(channel: Channel, slack: SlackApp | None) -> SlackApp:
+    """Return the stored settings of a Slack app with those that are not ""."""
+    if channel.kind != ChannelKind.SLACK_APP:
+        return NO_APP
+    new = {name: text for name, text in asdict(slack or NO_APP).items() if text}
+    return replace(slack_app_of(channel), **new)
+
+
+def _changed_address(channel: Channel, values: ChatSettings) -> list[str]:
+    """Return the names of the changed parts of the address."""
+    if channel.kind == ChannelKind.SLACK_APP:
+        before, after = asdict(slack_app_of(channel)), asdict(values.slack)
+        return [name for name, text in after.items() if text != before[name]]
+    return ["url"] if values.url and values.url != _url_of(channel) else []
+
+
+def _address(values: ChatSettings, kind: str) -> str:
+    """Return the encrypted address of a chat."""
+    return encrypt(asdict(values.slack) if kind == ChannelKind.SLACK_APP else values.url)
+
+
+def _problems(
+    values: ChatSettings, kind: str, *, is_new: bool
+) -> dict[str, list[TranslatableMessage]]:
     problems: dict[str, list[TranslatableMessage]] = {}
     if not 1 <= len(values.label) <= MAX_LABEL_CHARACTERS:
         text = TranslatableMessage(
             "Enter a name of up to {count} characters.", count=MAX_LABEL_CHARACTERS
         )
         problems["label"] = [text]
-    if is_new or values.url:
+    if kind == ChannelKind.SLACK_APP:
+        problems |= slack_problems(values.slack)
+    elif is_new or values.url:
         problem = url_problem(values.url, may_be_clear=is_private_host(values.url))
         if problem is not None:
             problems["url"] = [problem]
@@ -216,9 +254,11 @@ def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[Translata
     return problems
 
 
-def _facts_of(values: ChatSettings) -> dict[str, Any]:
-    """Return what an audit entry contains of the settings: all but the URL."""
+def _facts_of(values: ChatSettings, kind: str) -> dict[str, Any]:
+    """Return what an audit entry contains of the settings: all but the URL and secrets."""
+    app = {"workspace": values.slack.workspace, "slack_channel": values.slack.channel}
     return {
+        **(app if kind == ChannelKind.SLACK_APP else {}),
         "label": values.label,
         "events": list(values.events),
         "mode": values.mode,
@@ -245,8 +285,8 @@ def _url_of(channel: Channel) -> str:
         return ""
 
 
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "")[:255]
+def _host(url: str, kind: str) -> str:
+    return SLACK_HOST if kind == ChannelKind.SLACK_APP else (urlsplit(url).hostname or "")[:255]
 
 
 def _record(channel: Channel, action: str, actor: Actor, now: datetime, **detail: object) -> None:

@@ -10,12 +10,14 @@ from inbox.models.policies.policies import PolicyVersion
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
+    EDITABLE,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
     NotificationStatus,
     Reason,
+    Shown,
 )
 from inbox.rules.notifications.schedule import Schedule
 
@@ -173,6 +175,13 @@ class Notification(models.Model):
     message_ref = models.CharField(
         max_length=200, blank=True, help_text="of the sent message, where the chat can edit it"
     )
+    shown = models.CharField(
+        max_length=10,
+        choices=choices(Shown),
+        default=Shown.FINAL.value,
+        blank=True,
+        help_text="state of the request in the sent message, where the chat can edit it",
+    )
     settled_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -191,5 +200,10 @@ class Notification(models.Model):
                 fields=["interrupt"],
                 condition=Q(interrupt__isnull=False),
                 name="notifications_of_interrupt",
+            ),
+            models.Index(
+                fields=["channel", "id"],
+                condition=Q(shown__in=[state.value for state in EDITABLE]),
+                name="messages_to_edit",
             ),
         ]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from inbox.models import ApiKey, Membership, Team, User
+from inbox.models import ApiKey, ChatIdentity, Membership, Team, User
 from inbox.models.statements import Select
 from inbox.queries.people.api_key_tokens import is_token_valid
 from inbox.queries.people.live_access import live_sessions
@@ -157,11 +157,12 @@ def require_current(
     """
     Raise unless the actor still has the permission.
 
-    Reads the key, the session, the user and the membership again. Call it after taking a lock.
+    Reads the key, the session, the account in a chat, the user and the membership again. Call it
+    after taking a lock.
 
     Raises:
-        Unauthenticated: the key was revoked, replaced or has expired, the session has ended, or the
-            user is deactivated.
+        Unauthenticated: the key was revoked, replaced or has expired, the session has ended, the
+            account in a chat was disconnected, or the user is deactivated.
         NotFound, Forbidden.
     """
     if actor.key_id is not None:
@@ -171,12 +172,19 @@ def require_current(
         actor = replace(actor, scopes=key.permissions())
     elif actor.session_key and not live_sessions([actor.session_key]):
         raise Unauthenticated(TranslatableMessage("You have been signed out. Sign in again."))
+    elif actor.chat_identity_id is not None and not _is_connected(actor):
+        raise Unauthenticated(TranslatableMessage("Your chat account is not connected any more."))
     try:
         require(actor, team_id, permission, agent_id)
     except NotFound:
         if actor.user_id and not User.objects.filter(pk=actor.user_id, is_active=True).exists():
             raise Unauthenticated(TranslatableMessage("This account is deactivated.")) from None
         raise
+
+
+def _is_connected(actor: Actor) -> bool:
+    identities = ChatIdentity.objects.filter(user=actor.user_id)
+    return identities.filter(pk__in=[actor.chat_identity_id]).exists()
 
 
 def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:

@@ -22,6 +22,7 @@ class Entrance(StrEnum):
     EXPIRY = "expiry"  #: the system closes expired interrupts
     OVERRIDE_PAGE = "override_page"  #: an emergency approval despite the team's policy
     OVERRIDE_REST = "override_rest"
+    CHAT = "chat"  #: a button in a message of a chat, pressed by a person who is connected
 
 
 class Check(StrEnum):
@@ -69,6 +70,8 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.EXPIRY: frozenset(),
     Entrance.OVERRIDE_PAGE: _OVERRIDE & _INBOX,
     Entrance.OVERRIDE_REST: _OVERRIDE,
+    # A message shows what the table of a bulk review shows, and nothing can be revealed there.
+    Entrance.CHAT: _ANSWER | {Check.BULK},
 }
 
 AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
@@ -78,6 +81,9 @@ GRANTING = frozenset({Entrance.PAGE, Entrance.REST})
 
 #: The entrances at which a person approves despite the policy, and gives a reason.
 OVERRIDES = frozenset({Entrance.OVERRIDE_PAGE, Entrance.OVERRIDE_REST})
+
+#: The entrances that a policy has to name, as people do not see the whole request there.
+NAMED_ONLY = frozenset({Entrance.CHAT})
 
 #: The entrances that cancel a whole run with its open interrupts.
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})

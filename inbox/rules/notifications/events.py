@@ -80,6 +80,20 @@ class NotificationStatus(StrEnum):
     FAILED = "failed"  #: the server refused the message for good
 
 
+class Shown(StrEnum):
+    """The state of a request that a sent message shows, where the chat can edit messages."""
+
+    OPEN = "open"
+    EDITING = "editing"  #: a worker has claimed the edit
+    STALE = "stale"  #: the request was opened again
+    CLOSED = "closed"
+    FINAL = ""  #: the message cannot be edited
+
+
+#: What the sweeper compares with the state of the request.
+EDITABLE: Final = (Shown.OPEN, Shown.EDITING, Shown.STALE)
+
+
 class Reason(StrEnum):
     """The reason why a notification was dropped or has failed."""
 

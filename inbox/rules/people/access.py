@@ -66,6 +66,8 @@ class Actor:
     token_digest: str = field(default="", repr=False)
     on_behalf: str = ""  #: the creator of the key
     maker_id: int | None = None  #: the person who received the key's token
+    #: The account in a chat that acts for the person; it may be disconnected at any time.
+    chat_identity_id: UUID | None = None
     #: A superuser in the admin, who administers every team.
     runs_installation: bool = False
 

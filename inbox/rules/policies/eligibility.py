@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from inbox.rules.decisions.gate import AGUI, Entrance
+from inbox.rules.decisions.gate import AGUI, NAMED_ONLY, Entrance
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.errors import (
     Forbidden,
@@ -30,6 +30,7 @@ _VIA: Final = {
     Entrance.BULK_REST: Via.REST,
     Entrance.AGUI_HTTP: Via.AGUI,
     Entrance.AGUI_WEBSOCKET: Via.AGUI,
+    Entrance.CHAT: Via.CHAT,
 }
 #: An override needs a sign-in in so many minutes, whatever the policy.
 SIGN_IN_MINUTES: Final = 5
@@ -62,6 +63,32 @@ def check_requirement(
                 "The team's policy ({rules}) requires a decision by a person.", rules=names
             )
         )
+
+
+def check_way_is_named(
+    requirements: Sequence[MergedRequirement | None], *, entrance: Entrance
+) -> None:
+    """
+    Raise unless the policy names the way in, at the entrances where it has to.
+
+    Raises:
+        RequirementNotMet.
+    """
+    if entrance in NAMED_ONLY and not is_way_named(requirements, _VIA[entrance]):
+        raise RequirementNotMet(
+            TranslatableMessage(
+                "The team's policy does not accept decisions that come in this way. "
+                "Open the request in the inbox."
+            )
+        )
+
+
+def is_way_named(requirements: Sequence[MergedRequirement | None], way: Via) -> bool:
+    """Return whether there is a requirement, and all of them name the way."""
+    return bool(requirements) and all(
+        requirement is not None and requirement.via is not None and way in requirement.via
+        for requirement in requirements
+    )
 
 
 def check_fresh_sign_in(minutes: int, *, actor: Actor, now: datetime, rules: Sequence[str]) -> None:
@@ -161,7 +188,7 @@ def check_entrance_of_several(
                 count=count,
             )
         )
-    if entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST):
+    if entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST, Entrance.CHAT):
         raise NotInBulk(
             TranslatableMessage("Several people have to approve this. Review it on its own page.")
         )

@@ -16,6 +16,8 @@ class ChatServer:
     answer: bytes = b"ok"
     headers: dict[str, str] = field(default_factory=dict)
     bodies: list[Any] = field(default_factory=list)  #: of the requests, parsed
+    #: Method and path of each request.
+    calls: list[tuple[str, str]] = field(default_factory=list)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -23,6 +25,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.state.calls.append((self.command, self.path))
         self.state.bodies.append(json.loads(body))
         self.send_response(self.state.status)
         for name, value in self.state.headers.items():
@@ -30,6 +33,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(self.state.answer)))
         self.end_headers()
         self.wfile.write(self.state.answer)
+
+    def do_PATCH(self) -> None:
+        self.do_POST()
 
     def log_message(self, *_: object) -> None:
         """Print nothing: the output of tests is for failures."""

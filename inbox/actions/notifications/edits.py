@@ -1,0 +1,120 @@
+"""Edits of sent chat messages after a request in them was closed, or opened again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from inbox.actions.notifications.messages import (
+    HEAVY,
+    LEASE,
+    READ,
+    Item,
+    Message,
+    SendResult,
+    items_of,
+)
+from inbox.models import Channel, Notification
+from inbox.models.locks import lock_channel
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.chat_messages import closings_of, outdated_notifications
+from inbox.queries.policies.policies import load_rulings
+from inbox.rules.notifications.events import (
+    MAX_WAIT,
+    ChannelKind,
+    SendProblem,
+    Shown,
+    retry_delay,
+)
+
+
+@transaction.atomic(durable=True)
+def claim_edit(*, channel_id: UUID) -> Message | None:
+    """
+    Claim the oldest message of a channel that is outdated; None if there is none to edit now.
+
+    The message shows the state of all its requests at this time. If the worker is lost, the claim
+    expires after LEASE, and the message is edited again.
+    """
+    channel = lock_channel(channel_id)
+    now = database_now()
+    if channel is None or channel.removed_at is not None or _waits(channel, now):
+        return None
+    first = outdated_notifications().filter(channel=channel).order_by("pk").first()
+    if first is None:
+        return None
+    rows = _rows_of(channel.pk, first.message_ref)
+    # A request that is opened again from now on changes this, so that the result is not recorded.
+    rows.exclude(shown=Shown.FINAL).update(shown=Shown.EDITING)
+    channel.fence += 1
+    channel.lease_until = now + LEASE
+    channel.save(update_fields=["fence", "lease_until"])
+    related = rows.select_related(*(f"announcement__interrupt__{name}" for name in READ))
+    return Message(
+        channel.pk,
+        channel.fence,
+        first.message_id or channel.pk,
+        ChannelKind(channel.kind),
+        channel.address,
+        channel.language,
+        _items(channel, list(related.defer(*HEAVY).order_by("pk")), now),
+        message_ref=first.message_ref,
+    )
+
+
+@transaction.atomic(durable=True)
+def record_edit(*, message: Message, result: SendResult) -> bool:
+    """
+    Record that a message was edited or why not; return False if another worker has claimed it.
+
+    What the server cannot take now is tried again. What it refuses is given up, and says nothing
+    about the channel: people delete messages.
+    """
+    channel = lock_channel(message.channel_id)
+    if channel is None or channel.fence != message.fence:
+        return False
+    now = database_now()
+    channel.lease_until = None
+    if result.problem is SendProblem.TEMPORARY:
+        channel.failures += 1
+        channel.failing_since = channel.failing_since or now
+        wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
+        channel.next_try_at = now + wait
+    elif result.problem is None:
+        channel.failures, channel.failing_since = 0, None
+    channel.save(update_fields=["lease_until", "failures", "failing_since", "next_try_at"])
+    if result.problem is not SendProblem.TEMPORARY:
+        _record_shown(message, is_edited=result.problem is None)
+    return True
+
+
+def _waits(channel: Channel, now: datetime) -> bool:
+    """Return whether the channel takes no edit now; the pause between messages does not count."""
+    until = channel.next_try_at if channel.failures else None
+    times = (channel.lease_until, until)
+    return channel.disabled_at is not None or any(time and time > now for time in times)
+
+
+def _rows_of(channel_id: UUID, message_ref: str) -> QuerySet[Notification]:
+    return Notification.objects.filter(channel=channel_id, message_ref=message_ref)
+
+
+def _items(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Item]:
+    interrupts = [row.announcement.interrupt for row in rows if row.announcement.interrupt]
+    load_rulings(interrupts)
+    closings = closings_of(interrupts)
+    items = items_of(channel, rows, now)
+    return [replace(item, closing=closings.get(item.interrupt_id)) for item in items]
+
+
+def _record_shown(message: Message, *, is_edited: bool) -> None:
+    claimed = _rows_of(message.channel_id, message.message_ref).filter(shown=Shown.EDITING)
+    if not is_edited:
+        claimed.update(shown=Shown.FINAL)
+        return
+    closed = [item.interrupt_id for item in message.items if item.closing is not None]
+    claimed.filter(interrupt__in=closed).update(shown=Shown.CLOSED)
+    claimed.update(shown=Shown.OPEN)

@@ -1,0 +1,48 @@
+"""Accounts of chats that people have connected to their accounts here."""
+
+from django.conf import settings
+from django.db import models
+
+from inbox.models.fields import id_field
+
+
+class ChatIdentity(models.Model):
+    """An account in a chat whose owner decides as `user`, connected by that user."""
+
+    id = id_field()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chat_identities"
+    )
+    workspace = models.CharField(max_length=40, help_text="as T012AB3CD")
+    external_id = models.CharField(max_length=40, help_text="in the workspace, as U012AB3CD")
+    name = models.CharField(max_length=80, blank=True, help_text="in the chat, as it was then")
+    method = models.CharField(max_length=10, help_text="by which it was connected")
+    linked_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "external_id"], name="one_user_per_chat_account"
+            )
+        ]
+
+
+class ChatLinkCode(models.Model):
+    """
+    A one-time code that connects an account in a chat; the chat shows it to that account only.
+
+    The code itself is not stored. An account has one code at a time; using it deletes the row.
+    """
+
+    digest = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the code")
+    workspace = models.CharField(max_length=40)
+    external_id = models.CharField(max_length=40)
+    name = models.CharField(max_length=80, blank=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "external_id"], name="one_code_per_chat_account"
+            )
+        ]
