@@ -27,7 +27,8 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ChatLinkCode',
             fields=[
-                ('digest', models.CharField(help_text='SHA-256 of the code', max_length=64, primary_key=True, serialize=False)),
+                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('digest', models.CharField(help_text='SHA-256 of the code', max_length=64, unique=True)),
                 ('workspace', models.CharField(max_length=40)),
                 ('external_id', models.CharField(max_length=40)),
                 ('name', models.CharField(blank=True, max_length=80)),
@@ -36,12 +37,12 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='notification',
-            name='shown',
+            name='displayed_state',
             field=models.CharField(blank=True, choices=[('open', 'Open'), ('editing', 'Editing'), ('stale', 'Stale'), ('closed', 'Closed'), ('', 'Final')], default='', help_text='state of the request in the sent message, where the chat can edit it', max_length=10),
         ),
         migrations.AddIndex(
             model_name='notification',
-            index=models.Index(condition=models.Q(('shown__in', ['open', 'editing', 'stale'])), fields=['channel', 'id'], name='messages_to_edit'),
+            index=models.Index(condition=models.Q(('displayed_state__in', ['open', 'editing', 'stale'])), fields=['channel', 'id'], name='messages_to_edit'),
         ),
         migrations.AddField(
             model_name='chatidentity',

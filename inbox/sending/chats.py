@@ -53,7 +53,12 @@ def send_chat_message(message: Message) -> SendResult:
 
 
 def post(
-    url: str, payload: Any, headers: Mapping[str, str], *, method: str = "POST"
+    url: str,
+    payload: Any,
+    headers: Mapping[str, str],
+    *,
+    method: str = "POST",
+    seconds: float = outgoing_http.ANSWER_SECONDS,
 ) -> Answer | SendResult:
     """Send a payload to an address that is allowed; return the problem without an answer."""
     try:
@@ -64,6 +69,7 @@ def post(
             may_be_private=is_private_host(url),
             most_bytes=_MAX_ANSWER_BYTES,
             method=method,
+            seconds=seconds,
         )
     except AddressRefused:
         return SendResult(SendProblem.REFUSED, gettext("The address is not allowed."))
@@ -125,21 +131,21 @@ def build_payload(message: Message) -> dict[str, Any]:
 def _slack(text: MessageText) -> dict[str, Any]:
     """Return blocks whose texts are all `plain_text`, which Slack does not interpret."""
     blocks: list[dict[str, Any]] = [
-        {"type": "header", "text": _slack_text(text.subject[:_MAX_HEADER])}
+        {"type": "header", "text": slack_text(text.subject[:_MAX_HEADER])}
     ]
     for block in text.blocks:
-        fields = [_slack_text(f"{label}: {value}") for label, value in block.facts]
+        fields = [slack_text(f"{label}: {value}") for label, value in block.facts]
         if fields:
             blocks.append({"type": "section", "fields": fields[:10]})
         if block.button:
             blocks += _slack_decision(block)
         elif block.url:
-            blocks.append(_slack_link(block.url, block.link_text))
+            blocks.append(slack_link(block.url, block.link_text))
     if text.summary:
-        blocks.append({"type": "section", "text": _slack_text("\n".join(text.summary))})
+        blocks.append({"type": "section", "text": slack_text("\n".join(text.summary))})
         if text.pending_url:
-            blocks.append(_slack_link(text.pending_url, gettext("Open the inbox")))
-    fallback = _escape_slack(text.subject)[:_MAX_FALLBACK]
+            blocks.append(slack_link(text.pending_url, gettext("Open the inbox")))
+    fallback = escape_slack(text.subject)[:_MAX_FALLBACK]
     return {"text": fallback, "blocks": blocks, "unfurl_links": False, "unfurl_media": False}
 
 
@@ -150,37 +156,37 @@ def _slack_decision(block: Block) -> list[dict[str, Any]]:
     Rejecting needs a reason, which the request's page asks for. The value of a button has no
     authority: whoever presses it must be connected to a person who may decide.
     """
-    texts = [_slack_text(f"{name}: {value}") for name, value in block.values]
+    texts = [slack_text(f"{name}: {value}") for name, value in block.values]
     confirm = {
-        "title": _slack_text(gettext("Approve this request?")),
-        "text": _slack_text(gettext("The agent goes on with these values.")),
-        "confirm": _slack_text(gettext("Approve")),
-        "deny": _slack_text(gettext("Back")),
+        "title": slack_text(gettext("Approve this request?")),
+        "text": slack_text(gettext("The agent goes on with these values.")),
+        "confirm": slack_text(gettext("Approve")),
+        "deny": slack_text(gettext("Back")),
     }
     approve = {
         "type": "button",
         "action_id": APPROVE_ACTION,
-        "text": _slack_text(gettext("Approve")),
+        "text": slack_text(gettext("Approve")),
         "style": "primary",
         "value": block.button,
         "confirm": confirm,
     }
-    link = {"type": "button", "text": _slack_text(gettext("Reject or review")), "url": block.url}
+    link = {"type": "button", "text": slack_text(gettext("Reject or review")), "url": block.url}
     fields = [{"type": "section", "fields": texts}] if texts else []
     buttons = [approve, link] if block.url else [approve]
     return [*fields, {"type": "actions", "elements": buttons}]
 
 
-def _slack_text(text: str) -> dict[str, Any]:
-    return {"type": "plain_text", "text": _escape_slack(text), "emoji": False}
+def slack_text(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": escape_slack(text), "emoji": False}
 
 
-def _escape_slack(text: str) -> str:
+def escape_slack(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _slack_link(url: str, text: str) -> dict[str, Any]:
-    button = {"type": "button", "text": _slack_text(text), "url": url}
+def slack_link(url: str, text: str) -> dict[str, Any]:
+    button = {"type": "button", "text": slack_text(text), "url": url}
     return {"type": "actions", "elements": [button]}
 
 

@@ -5,12 +5,21 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from django.conf import settings
 
 from inbox.actions.notifications.messages import Message, SendResult
 from inbox.platform.encryption import decrypt
 from inbox.rules.notifications.events import SendProblem
-from inbox.sending.chats import build_payload, failure, post, retry_after
+from inbox.sending.chats import (
+    build_payload,
+    escape_slack,
+    failure,
+    post,
+    retry_after,
+    slack_link,
+    slack_text,
+)
 from inbox.sending.outgoing_http import Answer
 
 #: Errors after which the same call may succeed: https://docs.slack.dev/reference/methods
@@ -20,6 +29,8 @@ _TEMPORARY = frozenset(
         *("service_unavailable", "team_added_to_org", "accesslimited"),
     }
 )
+_ANSWER_SECONDS = 1.0
+log = structlog.get_logger(__name__)
 _REF = re.compile(r"([A-Z0-9]{1,40}):([0-9]{1,20}\.[0-9]{1,10})")
 
 
@@ -75,3 +86,30 @@ def _result(answer: Answer) -> SendResult:
     if error in _TEMPORARY:
         return SendResult(SendProblem.TEMPORARY, error, retry_after(answer))
     return SendResult(SendProblem.REFUSED, error)
+
+
+def answer_press(url: str, text: str, *, link: str = "", link_text: str = "") -> bool:
+    """
+    Tell the person who pressed a button something that only they see; return whether it arrived.
+
+    Slack does not read the body of our response to a press, so this is a request of its own. It is
+    short: Slack waits three seconds for the response. An answer that is lost changes nothing.
+    """
+    blocks = [{"type": "section", "text": slack_text(text)}]
+    if link:
+        blocks.append(slack_link(link, link_text))
+    answer = post(
+        url,
+        {
+            "response_type": "ephemeral",
+            "replace_original": False,
+            "text": escape_slack(text),
+            "blocks": blocks,
+        },
+        {},
+        seconds=_ANSWER_SECONDS,
+    )
+    is_sent = isinstance(answer, Answer) and answer.is_success
+    if not is_sent:
+        log.warning("press not answered")
+    return is_sent

@@ -15,7 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
-from inbox.web.notifications import chats, notifications
+from inbox.web.notifications import chat_accounts, chats, notifications, slack_hook
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -43,6 +43,14 @@ urlpatterns = [
     path("account/notifications/", notifications.notifications, name="notifications"),
     path("account/notifications/save", notifications.save, name="save_notifications"),
     path("account/notifications/test", notifications.test, name="test_notifications"),
+    path("account/chats/link/<str:token>/", chat_accounts.link, name="chat_link"),
+    path("account/chats/link/<str:token>/connect", chat_accounts.connect, name="connect_chat"),
+    path(
+        "account/chats/<uuid:identity_id>/disconnect",
+        chat_accounts.disconnect,
+        name="disconnect_chat",
+    ),
+    path("hooks/slack/<uuid:channel_id>", slack_hook.hook, name="slack_hook"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),
     path("teams/<slug:team>/channels/add", chats.add, name="add_team_chat"),

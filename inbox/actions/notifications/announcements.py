@@ -28,9 +28,9 @@ from inbox.rules.notifications.events import (
     AnnouncementKind,
     ChannelKind,
     DeliveryMode,
+    DisplayedState,
     NotificationStatus,
     Reason,
-    Shown,
     due_at,
 )
 from inbox.rules.notifications.schedule import personal_time, times_of
@@ -123,7 +123,9 @@ def expand_announcements() -> int:
 def _mark_reopened(interrupt_ids: Sequence[UUID | None]) -> None:
     """Let sent messages that show a decision be edited, if the request is open again."""
     sent = Notification.objects.filter(interrupt__in=interrupt_ids, message_ref__gt="")
-    sent.exclude(shown__in=[Shown.FINAL, Shown.OPEN]).update(shown=Shown.STALE)
+    sent.exclude(displayed_state__in=[DisplayedState.FINAL, DisplayedState.OPEN]).update(
+        displayed_state=DisplayedState.STALE
+    )
 
 
 def _for_people(

@@ -25,8 +25,8 @@ from inbox.queries.policies.policies import load_rulings
 from inbox.rules.notifications.events import (
     MAX_WAIT,
     ChannelKind,
+    DisplayedState,
     SendProblem,
-    Shown,
     retry_delay,
 )
 
@@ -48,7 +48,9 @@ def claim_edit(*, channel_id: UUID) -> Message | None:
         return None
     rows = _rows_of(channel.pk, first.message_ref)
     # A request that is opened again from now on changes this, so that the result is not recorded.
-    rows.exclude(shown=Shown.FINAL).update(shown=Shown.EDITING)
+    rows.exclude(displayed_state=DisplayedState.FINAL).update(
+        displayed_state=DisplayedState.EDITING
+    )
     channel.fence += 1
     channel.lease_until = now + LEASE
     channel.save(update_fields=["fence", "lease_until"])
@@ -87,7 +89,7 @@ def record_edit(*, message: Message, result: SendResult) -> bool:
         channel.failures, channel.failing_since = 0, None
     channel.save(update_fields=["lease_until", "failures", "failing_since", "next_try_at"])
     if result.problem is not SendProblem.TEMPORARY:
-        _record_shown(message, is_edited=result.problem is None)
+        _record_displayed(message, is_edited=result.problem is None)
     return True
 
 
@@ -110,11 +112,13 @@ def _items(channel: Channel, rows: Sequence[Notification], now: datetime) -> lis
     return [replace(item, closing=closings.get(item.interrupt_id)) for item in items]
 
 
-def _record_shown(message: Message, *, is_edited: bool) -> None:
-    claimed = _rows_of(message.channel_id, message.message_ref).filter(shown=Shown.EDITING)
+def _record_displayed(message: Message, *, is_edited: bool) -> None:
+    claimed = _rows_of(message.channel_id, message.message_ref).filter(
+        displayed_state=DisplayedState.EDITING
+    )
     if not is_edited:
-        claimed.update(shown=Shown.FINAL)
+        claimed.update(displayed_state=DisplayedState.FINAL)
         return
     closed = [item.interrupt_id for item in message.items if item.closing is not None]
-    claimed.filter(interrupt__in=closed).update(shown=Shown.CLOSED)
-    claimed.update(shown=Shown.OPEN)
+    claimed.filter(interrupt__in=closed).update(displayed_state=DisplayedState.CLOSED)
+    claimed.update(displayed_state=DisplayedState.OPEN)

@@ -42,10 +42,10 @@ from inbox.rules.notifications.events import (
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
+    DisplayedState,
     NotificationStatus,
     Reason,
     SendProblem,
-    Shown,
     next_message_at,
     retry_delay,
 )
@@ -194,7 +194,9 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         if result.message_ref and message.items:
             # Those that were decided meanwhile are edited at once.
             about_requests = [row.pk for row in rows if row.interrupt_id]
-            Notification.objects.filter(pk__in=about_requests).update(shown=Shown.OPEN)
+            Notification.objects.filter(pk__in=about_requests).update(
+                displayed_state=DisplayedState.OPEN
+            )
         channel.failures, channel.refusals = 0, 0
         channel.refused_since = channel.failing_since = None
         channel.next_try_at = next_message_at(_recent_messages(channel, now), channel.kind)

@@ -11,7 +11,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.models import Membership, User
+from inbox.models import ChatLinkCode, Membership, User
 from inbox.models.locks import lock_superusers, lock_user
 from inbox.platform import clock
 from inbox.platform.clock import database_now
@@ -222,7 +222,7 @@ def _check_other_superuser(user: User) -> None:
 
 @transaction.atomic(durable=True)
 def delete_stale_rows() -> int:
-    """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
+    """Delete old attempts and sign-ins, expired sessions and codes; return the number of rows."""
     now = clock.now()
     sessions = Session.objects.values("session_key")
     stale_rows = (
@@ -230,5 +230,6 @@ def delete_stale_rows() -> int:
         AccessLog.objects.filter(attempt_time__lt=now - SIGN_INS_KEPT),
         Session.objects.filter(expire_date__lt=now),
         UserSession.objects.exclude(session_key__in=sessions),  # after the sessions themselves
+        ChatLinkCode.objects.filter(expires_at__lt=now),
     )
     return sum(rows.delete()[0] for rows in stale_rows)

@@ -34,7 +34,8 @@ class ChatLinkCode(models.Model):
     The code itself is not stored. An account has one code at a time; using it deletes the row.
     """
 
-    digest = models.CharField(primary_key=True, max_length=64, help_text="SHA-256 of the code")
+    id = models.BigAutoField(primary_key=True)
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the code")
     workspace = models.CharField(max_length=40)
     external_id = models.CharField(max_length=40)
     name = models.CharField(max_length=80, blank=True)

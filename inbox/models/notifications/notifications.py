@@ -15,9 +15,9 @@ from inbox.rules.notifications.events import (
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
+    DisplayedState,
     NotificationStatus,
     Reason,
-    Shown,
 )
 from inbox.rules.notifications.schedule import Schedule
 
@@ -175,10 +175,10 @@ class Notification(models.Model):
     message_ref = models.CharField(
         max_length=200, blank=True, help_text="of the sent message, where the chat can edit it"
     )
-    shown = models.CharField(
+    displayed_state = models.CharField(
         max_length=10,
-        choices=choices(Shown),
-        default=Shown.FINAL.value,
+        choices=choices(DisplayedState),
+        default=DisplayedState.FINAL.value,
         blank=True,
         help_text="state of the request in the sent message, where the chat can edit it",
     )
@@ -203,7 +203,7 @@ class Notification(models.Model):
             ),
             models.Index(
                 fields=["channel", "id"],
-                condition=Q(shown__in=[state.value for state in EDITABLE]),
+                condition=Q(displayed_state__in=[state.value for state in EDITABLE]),
                 name="messages_to_edit",
             ),
         ]

@@ -12,7 +12,7 @@ from inbox.models import Channel, Decision, Interrupt, Notification
 from inbox.platform.clock import database_now
 from inbox.queries.policies.quorum import current_quorum, rulings_on
 from inbox.rules.decisions.bulk import bulk_obstacle, value_text
-from inbox.rules.notifications.events import CHAT_KINDS, EDITABLE, Shown
+from inbox.rules.notifications.events import CHAT_KINDS, EDITABLE, DisplayedState
 from inbox.rules.notifications.outcomes import Closing, outcome_of
 from inbox.rules.policies.eligibility import is_way_named
 from inbox.rules.policies.language.policy import Via
@@ -87,8 +87,12 @@ def _line(value: object) -> str:
 
 def outdated_notifications() -> QuerySet[Notification]:
     """Return the notifications whose message shows another state than that of the request."""
-    is_outdated = ~Q(shown=Shown.OPEN) | ~Q(interrupt__status=InterruptStatus.OPEN)
-    return Notification.objects.filter(is_outdated, shown__in=[state.value for state in EDITABLE])
+    is_outdated = ~Q(displayed_state=DisplayedState.OPEN) | ~Q(
+        interrupt__status=InterruptStatus.OPEN
+    )
+    return Notification.objects.filter(
+        is_outdated, displayed_state__in=[state.value for state in EDITABLE]
+    )
 
 
 def channels_with_due_edits() -> list[UUID]:

@@ -71,7 +71,7 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.OVERRIDE_PAGE: _OVERRIDE & _INBOX,
     Entrance.OVERRIDE_REST: _OVERRIDE,
     # A message shows what the table of a bulk review shows, and nothing can be revealed there.
-    Entrance.CHAT: _ANSWER | {Check.BULK},
+    Entrance.CHAT: _BULK,
 }
 
 AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})

@@ -80,7 +80,7 @@ class NotificationStatus(StrEnum):
     FAILED = "failed"  #: the server refused the message for good
 
 
-class Shown(StrEnum):
+class DisplayedState(StrEnum):
     """The state of a request that a sent message shows, where the chat can edit messages."""
 
     OPEN = "open"
@@ -91,7 +91,7 @@ class Shown(StrEnum):
 
 
 #: What the sweeper compares with the state of the request.
-EDITABLE: Final = (Shown.OPEN, Shown.EDITING, Shown.STALE)
+EDITABLE: Final = (DisplayedState.OPEN, DisplayedState.EDITING, DisplayedState.STALE)
 
 
 class Reason(StrEnum):

@@ -24,6 +24,7 @@ from inbox.queries.notifications.notifications import (
     preferences_of,
 )
 from inbox.queries.notifications.recipients import person_of, schedule_of
+from inbox.queries.notifications.slack_apps import identities_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
     CHOICES,
@@ -199,6 +200,7 @@ def _show(
         "zones": zone_names(),
         "problem": problem,
         "log": log_rows(preferences.log),
+        "chat_accounts": identities_of(actor),
         "are_mails_printed": are_mails_printed(),
         "printed_mails": printed_mails_to(preferences.address)[:_PRINTED_LISTED],
     }

@@ -14,12 +14,27 @@ from django.test import Client
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.notifications.chat_accounts import (
+    approve_by_chat,
+    issue_link_code,
+    link_chat_account,
+)
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
-from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Ruling, Run, Team
+from inbox.models import (
+    ApiKey,
+    AuditEntry,
+    ChatIdentity,
+    Decision,
+    Interrupt,
+    Membership,
+    Ruling,
+    Run,
+    Team,
+)
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
@@ -228,6 +243,25 @@ def send_cancel(way: Way, scene: Scene) -> str:
     return DECIDED if answer.status_code == 200 else str(answer.json()["code"])
 
 
+def send_chat(way: Way, scene: Scene) -> str:
+    """Press the button as Bob, under a policy that names chats unless the case has another."""
+    if not scene.interrupt.rulings.exists():
+        _rule_with(scene, MergedRequirement(via=(Via.WEB, Via.CHAT)))
+    code = issue_link_code(workspace="T0", external_id="U0", name="bob")
+    link_chat_account(code=code, actor=scene.world.actor(scene.world.bob))
+    try:
+        approve_by_chat(
+            team_id=scene.world.team.pk,
+            workspace="T0",
+            external_id="U0",
+            interrupt_id=scene.interrupt.pk,
+            view_digest=scene.sent_digest,
+        )
+    except RequestRejected as refusal:
+        return refusal.code
+    return DECIDED
+
+
 _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.PAGE: send_page,
     Entrance.BULK_PAGE: send_bulk_page,
@@ -242,6 +276,7 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.EXPIRY: send_expiry,
     Entrance.OVERRIDE_PAGE: send_override_page,
     Entrance.OVERRIDE_REST: send_override_rest,
+    Entrance.CHAT: send_chat,
 }
 AGUI = [
     Way(entrance, by, dialect)
@@ -250,6 +285,7 @@ AGUI = [
     for dialect in ("", "draft", "langgraph")
 ]
 PAGES = [Way(Entrance.PAGE), Way(Entrance.BULK_PAGE)]
+CHAT = Way(Entrance.CHAT)
 REST = [
     Way(entrance, by)
     for entrance in (Entrance.REST, Entrance.BULK_REST)
@@ -261,11 +297,16 @@ CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
 SYSTEM = [Way(Entrance.POLICY, "system"), Way(Entrance.EXPIRY, "system")]
 OVERRIDE_PAGE, OVERRIDE_REST = Way(Entrance.OVERRIDE_PAGE), Way(Entrance.OVERRIDE_REST)
 OVERRIDES = [OVERRIDE_PAGE, OVERRIDE_REST]
-WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM, *OVERRIDES]
+WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM, *OVERRIDES, CHAT]
 PEOPLE = [way for way in WAYS if way.by == "person"]
 KEYS = [way for way in WAYS if way.by == "key"]
 ANSWERS = [way for way in WAYS if way not in CANCELS and way.by != "system"]
-BULK = [way for way in ANSWERS if way.entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST)]
+#: What these ways display does not include everything, so that some requests are refused.
+BULK = [
+    way
+    for way in ANSWERS
+    if way.entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST, Entrance.CHAT)
+]
 
 
 def without(ways: list[Way], *left_out: Way) -> list[Way]:
@@ -301,6 +342,10 @@ def key_replaced(scene: Scene) -> None:
 def signed_out(scene: Scene) -> None:
     session = scene.client.session
     scene.just_before_the_lock(session.flush)
+
+
+def chat_disconnected(scene: Scene) -> None:
+    scene.just_before_the_lock(ChatIdentity.objects.all().delete)
 
 
 def member_removed(scene: Scene) -> None:
@@ -403,6 +448,10 @@ def policy_requires_a_fresh_sign_in(scene: Scene) -> None:
     _rule_with(scene, MergedRequirement(fresh_sign_in_minutes=5))
 
 
+def policy_names_no_way(scene: Scene) -> None:
+    _rule_with(scene, MergedRequirement())
+
+
 def _rule_with(scene: Scene, requirement: MergedRequirement) -> None:
     version = publish(
         scene.world, rule("mail", "ask", require={"via": ["web"], "self_approval": True})
@@ -444,7 +493,8 @@ CONDITIONS = [
     Condition(nothing, {**all_say([*ANSWERS, *CANCELS], DECIDED), **_SYSTEM}),
     Condition(key_revoked, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(key_replaced, all_say(KEYS, "UNAUTHENTICATED")),
-    Condition(signed_out, all_say(PEOPLE, "UNAUTHENTICATED")),
+    Condition(signed_out, all_say(without(PEOPLE, CHAT), "UNAUTHENTICATED")),
+    Condition(chat_disconnected, {CHAT: "UNAUTHENTICATED"}),
     Condition(
         member_removed,
         {
@@ -466,7 +516,7 @@ CONDITIONS = [
     Condition(
         no_digest,
         {
-            **all_say([*PAGES, *REST, *OVERRIDES], "VIEW_DIGEST_REQUIRED"),
+            **all_say([*PAGES, *REST, *OVERRIDES, CHAT], "VIEW_DIGEST_REQUIRED"),
             **all_say(AGUI, DECIDED),
         },
     ),
@@ -506,7 +556,7 @@ CONDITIONS = [
         inbox_only,
         {
             **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS, OVERRIDE_PAGE], DECIDED),
-            **all_say([*REST, *AGUI, *CANCELS_REST, OVERRIDE_REST], "INBOX_ONLY"),
+            **all_say([*REST, *AGUI, *CANCELS_REST, OVERRIDE_REST, CHAT], "INBOX_ONLY"),
         },
     ),
     Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
@@ -516,8 +566,9 @@ CONDITIONS = [
     ),
     Condition(
         policy_requires_a_fresh_sign_in,
-        all_say(ANSWERS, "SIGN_IN_TOO_OLD"),
+        {**all_say(ANSWERS, "SIGN_IN_TOO_OLD"), CHAT: "POLICY_REQUIREMENT"},
     ),
+    Condition(policy_names_no_way, {**all_say(ANSWERS, DECIDED), CHAT: "POLICY_REQUIREMENT"}),
     Condition(may_not_override, all_say(OVERRIDES, "FORBIDDEN")),
     Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
 ]

@@ -59,6 +59,8 @@ SEEN_TO_BEFORE = {
     (Entrance.OVERRIDE_PAGE, Check.MASKS),
     (Entrance.BULK_PAGE, Check.PAYLOAD),
     (Entrance.BULK_PAGE, Check.MASKS),
+    (Entrance.CHAT, Check.PAYLOAD),
+    (Entrance.CHAT, Check.MASKS),
     (Entrance.REQUESTER, Check.REQUESTER),
     (Entrance.POLICY, Check.TIME),
     (Entrance.POLICY, Check.PAYLOAD),
@@ -103,7 +105,7 @@ def approve(scene):
     return approve
 
 
-@pytest.mark.parametrize("entrance", [Entrance.PAGE, Entrance.BULK_PAGE])
+@pytest.mark.parametrize("entrance", [Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CHAT])
 @pytest.mark.parametrize(
     ("payload", "schema"),
     [

@@ -37,9 +37,10 @@ WAYS = [
         Entrance.BULK_REST,
         Entrance.AGUI_HTTP,
         Entrance.AGUI_WEBSOCKET,
+        Entrance.CHAT,
     )
     for by in ("person", "key")
-    if by == "person" or entrance not in (Entrance.PAGE, Entrance.BULK_PAGE)
+    if by == "person" or entrance not in (Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CHAT)
 ]
 
 

@@ -120,8 +120,8 @@ def test_a_request_that_is_opened_again_waits_again(channel, ask, slack, bob, wo
 
     withdraw_decision(interrupt_id=interrupt.pk, actor=bob)
     send_all()
-    shown = slack.messages["1790000000.000001"]
-    assert shown["text"] == "rehearsal waits for a decision"
+    message = slack.messages["1790000000.000001"]
+    assert message["text"] == "rehearsal waits for a decision"
     deny(interrupt, bob)
     send_all()
 

@@ -23,6 +23,7 @@ def things(world, bob, settings, tmp_path):
     from inbox import transparency_log
     from inbox.actions.agents.remote_agents import set_remote_agent
     from inbox.actions.decisions.saved_views import save_view
+    from inbox.actions.notifications.chat_accounts import issue_link_code, link_chat_account
     from inbox.actions.notifications.team_channels import ChatSettings, add_chat
     from inbox.actions.people.api_keys import make_key
     from inbox.actions.people.groups import create_group
@@ -68,6 +69,8 @@ def things(world, bob, settings, tmp_path):
         language="en",
         actor=SEED,
     )
+    code = issue_link_code(workspace="T0", external_id="U0", name="bob")
+    identity = link_chat_account(code=code, actor=bob)
     publish(world, rule("reads", "ask", tool_is("read")))
     office = {"zone": "UTC", "week": {"mon": [["09:00", "17:00"]]}}
     rules = [rule("writes", "ask", tool_is("write"))]
@@ -103,5 +106,6 @@ def things(world, bob, settings, tmp_path):
         invitation_id=str(invitation.pk),
         grant_id=str(grant_id),
         channel_id=str(chat.pk),
+        identity_id=str(identity.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),
     )

@@ -134,6 +134,10 @@ POST password/<base36:uidb36>-<str:key>/         422 422 422 422 422 422 422 422
 GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  account/notifications/                      302 200 200 200 200 200 302 302 302 302 302 302 302
 POST account/notifications/save                  302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  account/chats/link/<str:token>/              302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/chats/link/<str:token>/connect       302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/chats/<uuid:identity_id>/disconnect  302 404 404 404 404 404 302 302 302 302 302 302 302
+POST hooks/slack/<uuid:channel_id>                401 401 401 401 401 401 401 401 401 401 401 401 401
 POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302
 GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
@@ -322,6 +326,7 @@ class Things:
     user: str = ""  #: the id of a viewer
     invitation_id: str = ""
     channel_id: str = ""
+    identity_id: str = ""  #: of Bob's account in a chat
     grant_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
 
@@ -343,7 +348,7 @@ class Things:
 
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
-    *("invitation_id", "call_id", "grant_id", "channel_id"),
+    *("invitation_id", "call_id", "grant_id", "channel_id", "identity_id"),
 )
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
