@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
+from django.urls import reverse
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,6 +34,7 @@ from inbox.api.base.schema import List, Page, Schema, source
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.notifications.chats import chat_for, chats_for
 from inbox.queries.notifications.notifications import log_of, recipients_of
+from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
@@ -47,8 +49,10 @@ from inbox.rules.notifications.events import (
     NotificationStatus,
     Reason,
 )
+from inbox.rules.notifications.slack_app import NO_APP, SlackApp
 from inbox.rules.people.access import Permission
 from inbox.rules.webhooks.delivery_rules import MAX_URL_CHARACTERS
+from inbox.sending.message_texts import link_to
 
 if TYPE_CHECKING:
     from inbox import models
@@ -66,6 +70,12 @@ ChatMode = Literal[DeliveryMode.AT_ONCE, DeliveryMode.IF_WAITING]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES), example(5)]
 
 
+Token = Annotated[str, Text(250), example("xoxb-1111-2222-secret")]
+SigningSecret = Annotated[str, Text(64), example("0123456789abcdef0123456789abcdef")]
+Workspace = Annotated[str, Text(40), example("T012AB3CD")]
+SlackChannel = Annotated[str, Text(40), example("C012AB3CD")]
+
+
 class ChatChange(Schema):
     """The settings of a chat. Those that a request leaves out stay as they are."""
 
@@ -75,13 +85,25 @@ class ChatChange(Schema):
     mode: ChatMode = UNSET
     minutes: Minutes = UNSET
     enabled: Flag = UNSET
+    token: Token = UNSET
+    signing_secret: SigningSecret = UNSET
+    workspace: Workspace = UNSET
+    channel: SlackChannel = UNSET
 
 
 class ChatInput(Schema):
     kind: Annotated[ChannelKind, example("slack")]
     label: Label
-    url: Url
+    url: Url = UNSET
     """Of a webhook of the chat. It is stored encrypted and in no response."""
+    token: Token = UNSET
+    """Of the bot of a Slack app, which has no URL. It is stored encrypted and in no response."""
+    signing_secret: SigningSecret = UNSET
+    """Of a Slack app. It is stored encrypted and in no response."""
+    workspace: Workspace = UNSET
+    """Of a Slack app."""
+    channel: SlackChannel = UNSET
+    """To which a Slack app sends."""
     events: Events = list(CHOICES)
     mode: ChatMode = DeliveryMode.IF_WAITING
     minutes: Minutes = DEFAULT_MINUTES
@@ -95,6 +117,12 @@ class Chat(Schema):
     kind: ChannelKind
     label: Label
     host: Annotated[str, example("hooks.slack.com")]
+    workspace: Annotated[str, example("T012AB3CD")]
+    """Of a Slack app, "" for others."""
+    channel: Annotated[str, example("C012AB3CD")]
+    """To which a Slack app sends, "" for others."""
+    request_url: Annotated[str, example("https://signoff.example.com/hooks/slack/01")]
+    """The interactivity URL of a Slack app, "" for others."""
     events: Events = source("subscription.events")
     mode: DeliveryMode = source("subscription.mode")
     minutes: Minutes = source("subscription.minutes")
@@ -150,7 +178,7 @@ class Chats(ApiView):
             limit=pagination.one_more,
             after=pagination.after_id,
         )
-        return pagination.page(rows, _represent)
+        return pagination.page(rows, partial(_represent, request))
 
     @operation(
         "POST",
@@ -163,7 +191,14 @@ class Chats(ApiView):
     def add_chat(self, request: Request, team: str) -> Response:
         actor = self.actor
         body = ChatInput.from_request(request)
-        values = ChatSettings(body.label, body.url, body.events, body.mode, body.minutes)
+        values = ChatSettings(
+            label=body.label,
+            url=body.url or "",
+            events=body.events,
+            mode=body.mode,
+            minutes=body.minutes,
+            slack=SlackApp(**{name: getattr(body, name) or "" for name in _SLACK}),
+        )
         row = add_chat(
             team_id=team_for(actor, team).pk,
             kind=body.kind,
@@ -171,11 +206,11 @@ class Chats(ApiView):
             language="en",
             actor=actor,
         )
-        return Response(_represent(chat_for(actor, row.pk)), status=201)
+        return Response(_represent(request, chat_for(actor, row.pk)), status=201)
 
     @operation("GET", "Get a chat", {200: Chat})
     def get_chat(self, request: Request, channel_id: UUID) -> Response:
-        return Response(_represent(chat_for(self.actor, channel_id)))
+        return Response(_represent(request, chat_for(self.actor, channel_id)))
 
     @operation(
         "PATCH",
@@ -189,10 +224,11 @@ class Chats(ApiView):
         actor = self.actor
         changes = ChatChange.from_request(request).model_dump(exclude_unset=True)
         enabled = changes.pop("enabled", None)
-        change_chat(channel_id=channel_id, actor=actor, **changes)
+        app = SlackApp(**{name: changes.pop(name) for name in _SLACK if name in changes})
+        change_chat(channel_id=channel_id, actor=actor, slack=app, **changes)
         if enabled is not None:
             switch_chat(channel_id=channel_id, is_on=enabled, actor=actor)
-        return Response(_represent(chat_for(actor, channel_id)))
+        return Response(_represent(request, chat_for(actor, channel_id)))
 
     @operation("DELETE", "Remove a chat", {204: None})
     def remove_chat(self, request: Request, channel_id: UUID) -> Response:
@@ -216,5 +252,18 @@ class Chats(ApiView):
         return Response({"results": [ChatNotification.represent(row) for row in rows]})
 
 
-def _represent(row: "models.Channel") -> dict[str, Any]:
-    return Chat.represent(row, enabled=row.disabled_at is None)
+#: The settings of a Slack app.
+_SLACK = ("token", "signing_secret", "workspace", "channel")
+
+
+def _represent(request: Request, row: "models.Channel") -> dict[str, Any]:
+    is_app = row.kind == ChannelKind.SLACK_APP
+    app = slack_app_of(row) if is_app else NO_APP
+    path = reverse("slack_hook", args=[row.pk])
+    return Chat.represent(
+        row,
+        enabled=row.disabled_at is None,
+        workspace=app.workspace,
+        channel=app.channel,
+        request_url=(link_to(path) or request.build_absolute_uri(path)) if is_app else "",
+    )

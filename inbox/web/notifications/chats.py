@@ -1,10 +1,11 @@
 """The pages of a team's chats, which get notifications."""
 
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import get_language, gettext, gettext_noop
 
 from inbox.actions.notifications.team_channels import (
@@ -17,6 +18,7 @@ from inbox.actions.notifications.team_channels import (
 )
 from inbox.queries.notifications.chats import chat_for, chats_for
 from inbox.queries.notifications.notifications import log_of
+from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import InvalidInput
@@ -25,12 +27,13 @@ from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
-    WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
 )
+from inbox.rules.notifications.slack_app import NO_APP, SlackApp
 from inbox.rules.people.access import Actor
+from inbox.sending.message_texts import link_to
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.notifications.notifications import KINDS, log_rows, parse_minutes
@@ -40,11 +43,13 @@ if TYPE_CHECKING:
     from inbox.models import Channel
 
 _NAMES = {
+    ChannelKind.SLACK_APP: gettext_noop("Slack app, with buttons"),
     ChannelKind.SLACK: "Slack",
     ChannelKind.TEAMS: "Microsoft Teams",
     ChannelKind.DISCORD: "Discord",
     ChannelKind.SLACK_COMPATIBLE: gettext_noop("Mattermost, Rocket.Chat or another like Slack"),
 }
+_CHANGEABLE = ("label", "url", "events", "mode", "minutes", "slack")
 _ENDS = {
     ChannelEnd.REFUSED: gettext_noop(
         "It was switched off: the server refused all messages for a day."
@@ -96,7 +101,8 @@ def chat(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
 def save(request: HttpRequest, actor: Actor, channel_id: UUID) -> HttpResponse:
     row, values = chat_for(actor, channel_id), _posted(request)
     try:
-        change_chat(channel_id=channel_id, actor=actor, **asdict(values))
+        settings = {name: getattr(values, name) for name in _CHANGEABLE}
+        change_chat(channel_id=channel_id, actor=actor, **settings)
     except InvalidInput as refusal:
         return _show_form(request, actor, _team_of(row), values, channel=row, refusal=refusal)
     return see_other("team_chat", channel_id)
@@ -135,7 +141,9 @@ def _first_values() -> ChatSettings:
 
 def _stored(channel: "Channel") -> ChatSettings:
     row = channel.subscription
-    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes)
+    app = slack_app_of(channel) if channel.kind == ChannelKind.SLACK_APP else NO_APP
+    public = SlackApp(workspace=app.workspace, channel=app.channel)
+    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes, public)
 
 
 def _posted(request: HttpRequest) -> ChatSettings:
@@ -146,7 +154,38 @@ def _posted(request: HttpRequest) -> ChatSettings:
         events=post.getlist("events"),
         mode=post.get("mode", ""),
         minutes=parse_minutes(post.get("minutes", "")),
+        slack=SlackApp(
+            token=post.get("token", "").strip(),
+            signing_secret=post.get("signing_secret", "").strip(),
+            workspace=post.get("workspace", "").strip(),
+            channel=post.get("channel", "").strip(),
+        ),
     )
+
+
+def _app_fields(
+    app: SlackApp, problems: Mapping[str, str], *, is_new: bool
+) -> list[tuple[str, str, str, str, str, str]]:
+    """Return name, label, value, help, type and problem of the fields; secrets have no value."""
+    secret = (
+        gettext("It is stored encrypted and never shown again.")
+        if is_new
+        else gettext("Leave it empty to keep it. It is stored encrypted and never shown.")
+    )
+    ids = gettext("Slack's address of the channel has both: app.slack.com/client/T…/C…")
+    fields = [
+        ("token", gettext("Bot token"), "", secret, "password"),
+        ("signing_secret", gettext("Signing secret"), "", secret, "password"),
+        ("workspace", gettext("Workspace"), app.workspace, ids, "text"),
+        ("channel", gettext("Channel"), app.channel, ids, "text"),
+    ]
+    return [(*field, problems.get(field[0], "")) for field in fields]
+
+
+def _request_url(request: HttpRequest, channel: "Channel") -> str:
+    """Return the URL that the settings of a Slack app need for its buttons."""
+    path = reverse("slack_hook", args=[channel.pk])
+    return link_to(path) or request.build_absolute_uri(path)
 
 
 def _row(channel: "Channel") -> dict[str, Any]:
@@ -175,7 +214,11 @@ def _show_form(
     context = {
         "chat": _row(channel) if channel else None,
         "values": values,
-        "kinds": [(item.value, gettext(_NAMES[item]), item == kind) for item in WEBHOOK_CHATS],
+        "kinds": [(item.value, gettext(text), item == kind) for item, text in _NAMES.items()],
+        "is_app": channel is not None and channel.kind == ChannelKind.SLACK_APP,
+        "app": values.slack,
+        "app_fields": _app_fields(values.slack, problems, is_new=channel is None),
+        "request_url": _request_url(request, channel) if channel else "",
         "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in CHOICES],
         "mode": str(values.mode),
         "minutes": request.POST.get("minutes", str(values.minutes)),
