@@ -20,7 +20,7 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 
 #: A message shows so many values of a call; others are reviewed in the inbox.
-MAX_VALUES, MAX_VALUE_CHARACTERS = 10, 200
+MAX_VALUES, MAX_NAME_CHARACTERS, MAX_VALUE_CHARACTERS = 10, 80, 200
 _MAX_CHANNELS = 500
 
 
@@ -70,8 +70,10 @@ def approve_button_of(interrupt: Interrupt, now: datetime) -> ApproveButton | No
     candidate = interrupt.bulk_candidate()
     if current_quorum(interrupt, now).needs_several or bulk_obstacle(candidate) is not None:
         return None
-    values = [(path or "metadata", _line(value)) for path, value in candidate.values.items()]
-    is_long = any(len(text) > MAX_VALUE_CHARACTERS for pair in values for text in pair)
+    values = [(_line(path or "metadata"), _line(value)) for path, value in candidate.values.items()]
+    is_long = any(
+        len(name) > MAX_NAME_CHARACTERS or len(text) > MAX_VALUE_CHARACTERS for name, text in values
+    )
     if is_long or len(values) > MAX_VALUES:
         return None
     return ApproveButton(interrupt.shown_digest, values)

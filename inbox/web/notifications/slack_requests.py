@@ -47,9 +47,9 @@ def read_press(request: HttpRequest, app: SlackApp) -> Press | None:
         return None
     payload = _payload(body)
     user = _object(payload.get("user"))
-    workspaces = {_object(payload.get("team")).get("id"), user.get("team_id", app.workspace)}
+    workspaces = [_object(payload.get("team")).get("id"), user.get("team_id", app.workspace)]
     external_id = user.get("id")
-    if workspaces != {app.workspace} or not isinstance(external_id, str):
+    if workspaces != [app.workspace] * 2 or not isinstance(external_id, str):
         return None
     if payload.get("type") != "block_actions" or not _USER.fullmatch(external_id):
         return None

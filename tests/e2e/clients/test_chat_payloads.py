@@ -12,18 +12,30 @@ from django.utils.translation import override
 from slack_sdk.models.blocks import Block
 
 from inbox.actions.notifications.messages import Item, Message
-from inbox.rules.notifications.events import CHOICES, WEBHOOK_CHATS, ChannelKind
+from inbox.queries.notifications.chat_messages import (
+    MAX_NAME_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
+    MAX_VALUES,
+    ApproveButton,
+)
+from inbox.rules.notifications.events import CHAT_KINDS, CHOICES, ChannelKind
+from inbox.rules.notifications.outcomes import Closing, Outcome
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending.chats import build_payload
 from tests.support.node import check_out, find_node
 from tests.support.notifications.hostile_texts import HOSTILE_TEXTS
 
 FOLDER = Path(__file__).parent / "chats"
+SLACK = (ChannelKind.SLACK, ChannelKind.SLACK_APP)
 OURS = "https://signoff.example.com/"
 ID = UUID("01934f5e-7c10-7e4b-9a52-0d6c6a1f0001")
 
 
-def message(kind, event, text, count=1, language="en"):
+def message(kind, event, text, count=1, language="en", outcome=None):
     """A message in which everything that an agent or a person can choose is the text."""
+    has_button = kind is ChannelKind.SLACK_APP and outcome is None
+    value = escape_invisible(" ".join(text.split()))[:MAX_VALUE_CHARACTERS]
+    values = [(value[:MAX_NAME_CHARACTERS] or "name", value)] * MAX_VALUES
     item = Item(
         interrupt_id=ID,
         kind=event,
@@ -32,6 +44,8 @@ def message(kind, event, text, count=1, language="en"):
         tool=text,
         requester=text,
         expires_at=datetime(2026, 12, 1, tzinfo=UTC),
+        button=ApproveButton("0" * 64, values) if has_button else None,
+        closing=Closing(outcome, text, datetime(2026, 12, 1, tzinfo=UTC)) if outcome else None,
     )
     return Message(ID, 1, ID, kind, "", language, [item] * count)
 
@@ -43,7 +57,7 @@ def payloads():
 
     by_kind = {}
     with override_settings(PUBLIC_URL=OURS.rstrip("/")):
-        for kind in WEBHOOK_CHATS:
+        for kind in CHAT_KINDS:
             rows = []
             for number, text in enumerate(HOSTILE_TEXTS):
                 language = ("en", "de")[number % 2]
@@ -53,6 +67,10 @@ def payloads():
                         for event in CHOICES
                     ]
                     rows.append(build_payload(message(kind, "opened", text, 30, language)))
+                    outcome = list(Outcome)[number % len(Outcome)]
+                    for count in (1, 3):
+                        edited = message(kind, "opened", text, count, language, outcome)
+                        rows.append(build_payload(edited))
             with override("en"):
                 rows.append(build_payload(message(kind, "opened", "", 0)))
             by_kind[kind] = rows
@@ -76,7 +94,7 @@ def test_there_are_enough_texts():
     assert len(set(HOSTILE_TEXTS)) >= 200
 
 
-@pytest.mark.parametrize("kind", WEBHOOK_CHATS)
+@pytest.mark.parametrize("kind", CHAT_KINDS)
 def test_every_link_is_ours(payloads, kind):
     for payload in payloads[kind]:
         for name, text in strings(payload):
@@ -87,11 +105,12 @@ def test_every_link_is_ours(payloads, kind):
             assert not re.search(r"www\.|\w@\w|mailto:\w+@", text), (name, text[:200])
 
 
-def test_slack_reads_no_mention(payloads):
-    for payload in payloads[ChannelKind.SLACK]:
+@pytest.mark.parametrize("kind", SLACK)
+def test_slack_reads_no_mention(payloads, kind):
+    for payload in payloads[kind]:
         for name, text in strings(payload):
             assert not re.search(r"[<>]", text), (name, text[:200])
-        kinds = {part["type"] for part in _parts(payload["blocks"]) if "text" in part}
+        kinds = {part.get("type") for part in _parts(payload["blocks"]) if "text" in part}
         assert "mrkdwn" not in kinds
 
 
@@ -120,12 +139,35 @@ def test_what_agents_write_is_code_in_compatible_chats(payloads):
         ]
 
 
-def test_slack_blocks_are_within_the_limits_of_its_sdk(payloads):
-    for payload in payloads[ChannelKind.SLACK]:
+@pytest.mark.parametrize("kind", SLACK)
+def test_slack_blocks_are_within_the_limits_of_its_sdk(payloads, kind):
+    for payload in payloads[kind]:
         blocks = Block.parse_all(payload["blocks"])
         assert len(blocks) == len(payload["blocks"]) <= 50
         for block in blocks:
             block.to_dict()  # checks the lengths
+
+
+def test_buttons_say_nothing_that_an_agent_wrote(payloads):
+    texts, values = set(), set()
+    for payload in payloads[ChannelKind.SLACK_APP]:
+        for part in _parts(payload["blocks"]):
+            if part.get("type") == "button":
+                texts.add(part["text"]["text"])
+                values.add(part.get("value"))
+
+    assert texts == {
+        *("Approve", "Reject or review", "Open the request", "Open the inbox"),
+        *("Genehmigen", "Ablehnen oder prüfen", "Anfrage öffnen", "Den Eingang öffnen"),
+    }
+    assert values == {None, f"{ID} {'0' * 64}"}
+
+
+def test_a_closed_request_has_no_button(payloads):
+    for payload in payloads[ChannelKind.SLACK_APP]:
+        names = [part.get("action_id") for part in _parts(payload["blocks"])]
+        is_closed = re.search(r"State: |Zustand: ", json.dumps(payload))
+        assert not (is_closed and "approve" in names)
 
 
 @pytest.mark.javascript
@@ -134,7 +176,12 @@ def test_slack_and_adaptive_cards_find_no_fault(payloads, tmp_path):
     scripts = check_out(FOLDER, into=tmp_path / "scripts", node=node)
     file = tmp_path / "payloads.json"
     file.write_text(
-        json.dumps({"slack": payloads[ChannelKind.SLACK], "teams": payloads[ChannelKind.TEAMS]})
+        json.dumps(
+            {
+                "slack": [payload for kind in SLACK for payload in payloads[kind]],
+                "teams": payloads[ChannelKind.TEAMS],
+            }
+        )
     )
 
     done = subprocess.run(

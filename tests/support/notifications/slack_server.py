@@ -33,6 +33,7 @@ class SlackServer:
     tokens: set[str] = field(default_factory=set)
     messages: dict[str, dict[str, Any]] = field(default_factory=dict)
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  #: of the calls, by the monotonic clock
     answers: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -41,6 +42,7 @@ class SlackServer:
 
     def call(self, method: str, body: dict[str, Any]) -> dict[str, Any]:
         self.calls.append((method, body))
+        self.times.append(time.monotonic())
         if self.error:
             return {"ok": False, "error": self.error}
         ts = body.get("ts") or f"1790000000.{len(self.messages) + 1:06}"
@@ -109,6 +111,18 @@ def buttons_of(message: dict[str, Any]) -> list[dict[str, Any]]:
         for element in block["elements"]
     ]
     return [element for element in elements if element.get("action_id") == "approve"]
+
+
+def closed_requests(message: dict[str, Any]) -> set[str]:
+    """The links of the requests that a message shows as closed."""
+    closed, is_closed = set(), False
+    for block in message["blocks"]:
+        texts = [text["text"] for text in block.get("fields", ())]
+        is_closed = is_closed or any(text.startswith("State: ") for text in texts)
+        for button in block.get("elements", ()):
+            closed |= {button["url"]} if is_closed and "url" in button else set()
+            is_closed = False
+    return closed
 
 
 def press(button: dict[str, Any], *, by: str = BOB_IN_SLACK, **more: Any) -> dict[str, Any]:
