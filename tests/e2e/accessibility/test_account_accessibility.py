@@ -88,6 +88,12 @@ def notifications_without_an_address(site, page):
 
 
 @screen
+def a_chat_link_that_was_used(site, page):
+    page.goto(f"{site.url}/account/chats/link/used/")
+    expect(page.get_by_text("This link was used or has expired.")).to_be_visible()
+
+
+@screen
 def a_password_that_was_not_changed(site, page):
     page.goto(f"{site.url}/account/password/")
     for name in ("oldpassword", "password1", "password2"):

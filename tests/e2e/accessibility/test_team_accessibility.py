@@ -170,6 +170,27 @@ def a_chat(site, page, key):
 
 
 @screen
+def a_slack_app_with_errors(site, page, key):
+    page.goto(f"{site.url}/teams/demo/channels/new/")
+    page.get_by_label("Slack app, with buttons").check()
+    page.click("main .btn-primary")
+    expect(page.locator("#f-token-err")).to_be_visible()
+
+
+@screen
+def a_slack_app(site, page, key):
+    page.goto(f"{site.url}/teams/demo/channels/new/")
+    page.get_by_label("Slack app, with buttons").check()
+    page.fill("#f-label", "#approvals")
+    page.fill("#f-token", "xoxb-1111-2222-verysecrettoken")
+    page.fill("#f-signing_secret", "0123456789abcdef0123456789abcdef")
+    page.fill("#f-workspace", "T0TESTS")
+    page.fill("#f-channel", "C0OPS")
+    page.click("main .btn-primary")
+    expect(page.locator("#f-request-url")).to_be_visible()
+
+
+@screen
 def chats(site, page, key):
     page.goto(f"{site.url}/teams/demo/channels/")
     expect(page.get_by_role("link", name="#ops")).to_be_visible()

@@ -182,7 +182,10 @@ def test_a_key_fills_no_slot_of_a_policy(ask, robot, finance):
 
 @pytest.mark.parametrize(
     "entrance",
-    [Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET, Entrance.BULK_PAGE, Entrance.BULK_REST],
+    [
+        *(Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET),
+        *(Entrance.BULK_PAGE, Entrance.BULK_REST, Entrance.CHAT),
+    ],
 )
 def test_other_entrances_refuse_one_of_several(ask, bob, entrance):
     interrupt = ask()

@@ -351,10 +351,10 @@ def test_a_person_connects_the_account_and_approves(world, ask, send, slack, bob
     client = Client()
     client.force_login(world.bob)
 
-    shown = client.get(link)
+    opened = client.get(link)
     client.head(link)
     assert not ChatIdentity.objects.exists()
-    assert "U0BOB" in shown.content.decode()
+    assert "U0BOB" in opened.content.decode()
     assert client.post(f"{link}connect").status_code == 303
     send(payload)
 
