@@ -86,7 +86,7 @@ def test_the_same_policy_is_not_published_twice(admin):
 
 
 def test_a_requirement_that_is_not_enforced_is_not_published(admin):
-    save(admin, {"rules": [rule("two", "ask", require={"via": ["chat"]})]})
+    save(admin, {"rules": [rule("two", "ask", require={"via": ["link"]})]})
 
     response = publish(admin)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_VALUE")

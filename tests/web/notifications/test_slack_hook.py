@@ -4,6 +4,7 @@ import json
 import re
 import time
 
+import ag_ui.core as agui
 import pytest
 from django.test import Client
 
@@ -176,6 +177,61 @@ def test_other_requests_have_a_link_only(world, ask, slack, arrange):
     assert not any(value in json.dumps(message) for value in json.loads(interrupt.args).values())
 
 
+@pytest.fixture
+def propose(world, channel, as_agent, slack):
+    """Return a function that opens a request for a call with these arguments."""
+
+    def open_request(args):
+        async def play(run_input, ctx):
+            yield agui.ToolCallStartEvent(tool_call_id="c", tool_call_name="pay")
+            yield agui.ToolCallArgsEvent(tool_call_id="c", delta=json.dumps(args))
+            yield agui.ToolCallEndEvent(tool_call_id="c")
+            interrupt = agui.Interrupt(id="i", reason="tool_call", tool_call_id="c")
+            outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
+            yield agui.RunFinishedEvent(
+                thread_id=run_input.thread_id, run_id=run_input.run_id, outcome=outcome
+            )
+
+        publish(world, rule("pay", "ask", tool_is("pay"), require={"via": ["web", "chat"]}))
+        start(world, "go", agent=as_agent(play))
+        send_all()
+        return slack.calls[-1][1]
+
+    return open_request
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"memo": "x" * 201},
+        {"m" * 81: "x"},
+        {f"name{number}": number for number in range(11)},
+        {"password": "hunter2hunter2"},
+        {"to": "p\u0430ypal.com"},
+        {"memo": "pay\u202eme"},
+    ],
+    ids=["too_long", "name too_long", "too_long list", "masked", "deceptive", "invisible"],
+)
+def test_a_call_that_a_message_cannot_show_has_a_link_only(propose, args):
+    message = propose(args)
+
+    assert buttons_of(message) == []
+    assert "hunter2" not in json.dumps(message)
+
+
+def test_values_stand_on_one_line_as_they_are(propose):
+    message = propose({"amount": 85.5, "to": "a@b.example", "memo": "one\nState: ok", "n": [1]})
+
+    (fields,) = [block["fields"] for block in message["blocks"] if "fields" in block][1:]
+    assert [field["text"] for field in fields] == [
+        "amount: 85.5",
+        'memo: "one\\nState: ok"',
+        "n: [1]",
+        "to: a[@]b[.]example",
+    ]
+    assert len(buttons_of(message)) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "code", "text"),
     [
@@ -302,14 +358,20 @@ def test_a_press_of_a_link_is_acknowledged(ask, send, slack, bob_in_slack):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "http://127.0.0.1:1/x", "https://hooks.slack.com.evil.example/", None, 5, "x" * 999]
+    "url",
+    [
+        *("", None, 5, "x" * 999, "https://hooks.slack.com.evil.example/"),
+        *("{slack}/api/chat.postMessage", "{slack}/x/actions/", "{slack}/actions"),
+    ],
 )
 def test_answers_go_to_slack_only(ask, send, slack, bob_in_slack, url):
     ask()
+    url = url.replace("{slack}", slack.url) if isinstance(url, str) else url
+    calls = len(slack.calls)
 
     assert send(press(button_in(slack), response_url=url)).status_code == 200
 
-    assert slack.answers == []
+    assert (slack.answers, len(slack.calls)) == ([], calls)
     assert Decision.objects.count() == 1
 
 

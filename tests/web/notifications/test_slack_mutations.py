@@ -109,6 +109,7 @@ def changed(body, change):
         b"a=1&" * 50 + form_of({}),
         form_of(payload()) + b"&payload=%7B%7D",
         form_of(payload()) + b"&other=1",
+        form_of(payload()).replace(b"payload=", b"other=", 1),
         form_of(payload(team={"id": "T0OTHER"})),
         form_of(payload(team={})),
         form_of(payload(team=None)),

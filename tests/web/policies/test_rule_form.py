@@ -44,7 +44,7 @@ def fields(**more):
         "when-0-fact": "amount",
         "when-0-comparison": "lte",
         "when-0-value": "50",
-        "via": ["web", "rest", "agui", "link", "chat"],
+        "via": ["web", "rest", "agui"],
         "keys": "1",
         "grantable": "1",
         "on_expiry": "cancel",
@@ -218,3 +218,17 @@ def normalized(item):
 def test_a_value_is_read_by_the_type_of_its_argument(text, kind, value):
     assert parse_value(Op.IS, text, kind) == value
     assert parse_value(Op.IS, value_text(Op.IS, value), kind) == value
+
+
+def test_a_rule_allows_chats_only_if_somebody_ticks_them(admin):
+    ways = '<input type="checkbox" name="via" value="{}" checked'
+    page = admin.get(f"{PATH}new/").content.decode()
+    assert ways.format("web") in page
+    assert ways.format("chat") not in page
+    posted = fields(effect="ask", via=["web", "rest", "agui", "chat"])
+
+    assert admin.post(f"{PATH}new/add", posted).status_code == 303
+
+    assert draft()["rules"][0]["require"] == {"via": ["agui", "chat", "rest", "web"]}
+    page = admin.get(f"{PATH}rules/small-refunds/").content.decode()
+    assert ways.format("chat") in page

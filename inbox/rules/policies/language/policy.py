@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from inbox.rules.decisions.consent import canonical_json, digest
 
@@ -62,6 +62,10 @@ class Via(StrEnum):
     AGUI = "agui"
     LINK = "link"  #: a link in an e-mail
     CHAT = "chat"
+
+
+#: The ways of a rule that restricts none. Links and chats have to be named.
+COMMON_WAYS: Final = (Via.WEB, Via.REST, Via.AGUI)
 
 
 class OnExpiry(StrEnum):

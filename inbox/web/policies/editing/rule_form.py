@@ -14,6 +14,7 @@ from agents.agui import strict_json
 from inbox.rules.policies.language.document import MAX_SLOTS
 from inbox.rules.policies.language.document_values import TEXT_FACTS
 from inbox.rules.policies.language.policy import (
+    COMMON_WAYS,
     MAX_CONDITIONS,
     Condition,
     Each,
@@ -23,7 +24,6 @@ from inbox.rules.policies.language.policy import (
     Op,
     Requirement,
     Rule,
-    Via,
     format_duration,
 )
 from inbox.rules.text.messages import TranslatableMessage
@@ -115,7 +115,8 @@ class RuleForm:
     fresh: str = ""
     keys: bool = True
     grantable: bool = True
-    via: Sequence[str] = tuple(way.value for way in Via)
+    via: Sequence[str] = tuple(way.value for way in COMMON_WAYS)
+    names_ways: bool = False  #: the rule names the ways, also if they are the common ones
     after: str = ""
     unit: str = "hours"
     on_expiry: str = OnExpiry.CANCEL.value
@@ -196,7 +197,8 @@ def _requirement_fields(requirement: Requirement) -> dict[str, Any]:
         "fresh": str(requirement.fresh_sign_in_minutes or ""),
         "keys": requirement.keys,
         "grantable": requirement.grantable,
-        "via": [way.value for way in requirement.via or Via],
+        "via": [way.value for way in requirement.via or COMMON_WAYS],
+        "names_ways": requirement.via is not None,
         "after": after,
         "unit": unit,
         "on_expiry": requirement.on_expiry.value,
@@ -232,6 +234,7 @@ def read_form(post: QueryDict) -> RuleForm:
         keys="keys" in post,
         grantable="grantable" in post,
         via=post.getlist("via"),
+        names_ways="names_ways" in post,
         self_approval=text("self_approval"),
         fresh=text("fresh"),
         after=text("after"),
@@ -344,7 +347,7 @@ def _requirement_json(form: RuleForm, json_of: RuleJson) -> dict[str, Any]:
         "hours": form.hours or None,
     }
     members = {name: value for name, value in members.items() if value not in (None, [])}
-    if set(form.via) != set(Via):
+    if form.names_ways or set(form.via) != set(COMMON_WAYS):
         members["via"] = list(form.via)
     if form.steps:
         steps = _loads(form.steps, "steps", json_of)
