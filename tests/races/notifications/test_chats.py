@@ -109,7 +109,7 @@ def test_a_press_and_an_answer_have_one_winner(committed_world, channel, ask, ra
         assert Run.objects.filter(resumes=interrupt.run_id).count() == 1
 
 
-def test_a_press_as_the_account_is_disconnected_decides_before_or_not_at_all(
+def test_a_press_during_a_disconnection_decides_before_or_not_at_all(
     committed_world, channel, ask, race_bob
 ):
     for _ in range(rounds(short=10, long=200)):
