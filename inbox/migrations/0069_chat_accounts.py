@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='notification',
-            index=models.Index(condition=models.Q(('displayed_state__in', ['open', 'editing', 'stale'])), fields=['channel', 'id'], name='messages_to_edit'),
+            index=models.Index(fields=['displayed_state', 'channel'], name='messages_to_edit'),
         ),
         migrations.AddField(
             model_name='chatidentity',

@@ -10,7 +10,6 @@ from inbox.models.policies.policies import PolicyVersion
 from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
-    EDITABLE,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
@@ -201,9 +200,6 @@ class Notification(models.Model):
                 condition=Q(interrupt__isnull=False),
                 name="notifications_of_interrupt",
             ),
-            models.Index(
-                fields=["channel", "id"],
-                condition=Q(displayed_state__in=[state.value for state in EDITABLE]),
-                name="messages_to_edit",
-            ),
+            # Not partial: SQLite does not use a partial index for states that are parameters.
+            models.Index(fields=["displayed_state", "channel"], name="messages_to_edit"),
         ]
