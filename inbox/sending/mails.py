@@ -59,6 +59,12 @@ def build_mail(message: Message) -> EmailMultiAlternatives:
     if message.is_mandatory:
         stop = ""
         end = gettext("Administrators get these notices, which nobody can switch off.")
+    elif message.items and all(item.deputy_of for item in message.items):
+        stop = ""
+        end = gettext(
+            "You get this mail as the deputy of somebody who is away. To decline, open "
+            "Notifications in your account."
+        )
     elif message.items:
         end = gettext("You get this mail because you subscribed to it. To stop these mails:")
     else:

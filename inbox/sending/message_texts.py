@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.utils.formats import date_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from inbox.actions.notifications.messages import DisabledChat, Item, Message, Publication
+from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.text.safe_text import escape_invisible
 
@@ -17,6 +18,14 @@ _MAX_NAME_CHARACTERS = 80
 _MAX_REASON_CHARACTERS = 500
 #: Agents and tools that a summary counts; it adds up the others.
 _MAX_COUNTED = 10
+OUTCOME_WORDS = {
+    Outcome.APPROVED: gettext_noop("Approved"),
+    Outcome.APPROVED_WITH_CHANGES: gettext_noop("Approved with changes"),
+    Outcome.REJECTED: gettext_noop("Rejected"),
+    Outcome.ANSWERED: gettext_noop("Answered"),
+    Outcome.CANCELLED: gettext_noop("Cancelled"),
+    Outcome.EXPIRED: gettext_noop("Expired"),
+}
 #: What programs that display text make a link of.
 _LINK = re.compile(r"://|(?<=\w)\.(?=\w)|@")
 
@@ -65,16 +74,32 @@ def _subject(message: Message) -> str:
     count = len(message.items)
     if count == 0:
         return gettext("Test of notifications by Signoff")
+    if count > 1 and message.items[0].outcome is not None:
+        return ngettext("{count} request was closed", "{count} requests were closed", count).format(
+            count=count
+        )
     if count > 1:
         return ngettext(
             "{count} request waits for a decision", "{count} requests wait for a decision", count
         ).format(count=count)
     item = message.items[0]
+    if item.outcome is not None:
+        return _outcome_subject(item, item.outcome)
     pattern = {
         AnnouncementKind.REMINDED: gettext("Reminder: {agent} waits for a decision"),
         AnnouncementKind.ESCALATED: gettext("Escalated: {agent} waits for a decision"),
+        AnnouncementKind.EXPIRING: gettext("Expires soon: {agent} waits for a decision"),
     }.get(AnnouncementKind(item.kind), gettext("{agent} waits for a decision"))
     return pattern.format(agent=item.agent)
+
+
+def _outcome_subject(item: Item, outcome: Outcome) -> str:
+    word = gettext(OUTCOME_WORDS[outcome])
+    if item.kind == AnnouncementKind.OVERRULED:
+        text = gettext("{outcome}, although you had approved it: a request of {agent}")
+    else:
+        text = gettext("{outcome}: your request, {agent}")
+    return text.format(outcome=word, agent=item.agent)
 
 
 def _notice_subject(message: Message) -> str:
@@ -101,13 +126,19 @@ def _request(item: Item) -> Block:
         (gettext("Agent"), item.agent),
         (gettext("Tool, as the agent names it"), _plain(item.tool)),
         (gettext("Requested by"), _plain(item.requester)),
-        (gettext("Approved by"), _plain(item.decided_by)),
+        (gettext("You are the deputy of"), _plain(item.deputy_of)),
+        (gettext("Outcome"), gettext(OUTCOME_WORDS[item.outcome]) if item.outcome else ""),
+        (_decider_label(item), _plain(item.decided_by)),
         (gettext("Expires"), until),
         (gettext("Reason"), _plain(item.override_reason, _MAX_REASON_CHARACTERS)),
         (gettext("Since then"), taken_back if item.is_withdrawn else ""),
     ]
     url = link_to(f"/interrupts/{item.interrupt_id}/")
     return Block(_filled(facts), url, gettext("Open the request"))
+
+
+def _decider_label(item: Item) -> str:
+    return gettext("Decided by") if item.outcome else gettext("Approved by")
 
 
 def _publication(item: Publication) -> Block:

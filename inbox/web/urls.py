@@ -42,6 +42,12 @@ urlpatterns = [
     *account_urls.urlpatterns,
     path("account/notifications/", notifications.notifications, name="notifications"),
     path("account/notifications/save", notifications.save, name="save_notifications"),
+    path("account/notifications/away", notifications.save_absence, name="save_absence"),
+    path(
+        "account/notifications/deputy/<int:user>/decline",
+        notifications.decline,
+        name="decline_deputy",
+    ),
     path("account/notifications/test", notifications.test, name="test_notifications"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),

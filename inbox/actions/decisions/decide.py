@@ -17,7 +17,7 @@ from inbox.actions.decisions.endorsements import (
     joined_entry,
 )
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
-from inbox.actions.notifications.announcements import announce
+from inbox.actions.notifications.announcements import announce, announce_outcomes
 from inbox.actions.policies.grants import make_grant, stand_down
 from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
@@ -254,8 +254,10 @@ def _store_decisions(
     _sign(decisions)
     insert(decisions)
     _record_overrides(authorization, run, decisions)
-    end_endorsements(decisions, now)
+    overruled = end_endorsements(decisions, now)
     _close(answers, authorization)
+    if not decided_by_policy:
+        announce_outcomes(run, decisions, overruled, now)
     _record_audit(authorization, run, drafts, decisions)
     _change_grants(authorization, drafts, unseen)
     outbox.interrupts_closed(

@@ -11,33 +11,27 @@ from uuid6 import uuid7
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.notifications.announcements import announce_outage
+from inbox.actions.notifications.due_notifications import take_due_rows
 from inbox.actions.people.accounts import record_change
 from inbox.actions.webhooks import outbox
-from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion, Subscription
+from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion
 from inbox.models.locks import lock_channel
 from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
-    administrators_of,
-    attention_to,
     confirmed_address,
-    reason_to_drop,
-    reason_to_drop_in_chat,
-    schedule_of,
-    subscribers_of,
-    team_of,
 )
-from inbox.queries.policies.policies import load_rulings
 from inbox.queries.runs.threads import HEAVY_OF_RUNS
+from inbox.rules.decisions.outcomes import Outcome, outcome_of
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
-    CHOICES,
     MANDATORY,
     MAX_FAILING_TIME,
     MAX_FAILURES,
     MAX_REFUSALS,
     MAX_REFUSED_TIME,
     MAX_WAIT,
+    OUTCOMES,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
@@ -47,9 +41,7 @@ from inbox.rules.notifications.events import (
     next_message_at,
     retry_delay,
 )
-from inbox.rules.notifications.schedule import NO_SCHEDULE
-from inbox.rules.people.access import NOTIFIER, Actor
-from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.people.access import NOTIFIER, POLICY, Actor
 
 #: Of an interrupt and its run, for the facts and for whoever may decide.
 _READ = ("team", "agent", "run__requester_user", "run__requester_key")
@@ -75,6 +67,8 @@ class Item:
     decided_by: str = ""  #: of a decision despite the policy
     override_reason: str = ""
     is_withdrawn: bool = False  #: the decision was taken back since
+    outcome: Outcome | None = None  #: of a closed request of the reader
+    deputy_of: str = ""  #: the person who is away, whose deputy the reader is
 
 
 @dataclass(frozen=True)
@@ -136,8 +130,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
     now = database_now()
     if channel is None or channel.disabled_at is not None or _waits(channel, now):
         return None
-    _drop_closed(channel, now)
-    rows = _drop(channel, _postpone(channel, _due_rows(channel, now), now), now)
+    rows = take_due_rows(channel, now)
     address = _address_of(channel)
     if rows and not address:
         settle_notifications(rows, NotificationStatus.DROPPED, now, Reason.NO_ADDRESS)
@@ -289,103 +282,6 @@ def _waits(channel: Channel, now: datetime) -> bool:
     )
 
 
-def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
-    """Return what is due; a message that was tried before stays as it was, and so does a test."""
-    due = Notification.objects.filter(
-        channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
-    ).select_related(
-        *(f"announcement__interrupt__{name}" for name in _READ),
-        *("announcement__version__team", "announcement__channel__team"),
-    )
-    rows = list(due.defer(*_HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
-    tried = [row for row in rows if row.message_id is not None]
-    if tried:
-        return [row for row in tried if row.message_id == tried[0].message_id]
-    tests = [row for row in rows if row.announcement.kind == AnnouncementKind.TEST]
-    notices = [row for row in rows if row.announcement.kind in MANDATORY]
-    return tests or notices or rows
-
-
-def _postpone(
-    channel: Channel, rows: Sequence[Notification], now: datetime
-) -> Sequence[Notification]:
-    """
-    Put off what came due in the quiet hours of a person, and return the rest.
-
-    Whoever planned it knew the quiet hours, but a server that was away did not, and people change
-    them. What would be too late afterwards is not put off, nor are tests, notices and a message
-    that was tried before.
-    """
-    schedule = schedule_of(channel.user_id) if channel.user_id and rows else NO_SCHEDULE
-    if not schedule.is_quiet(now):
-        return rows
-    end = schedule.end_of_quiet(now)
-    later = [
-        row
-        for row in rows
-        if (interrupt := row.announcement.interrupt) is not None
-        and row.announcement.kind not in MANDATORY
-        and row.message_id is None
-        and (interrupt.expires_at is None or interrupt.expires_at > end)
-    ]
-    Notification.objects.filter(pk__in=[row.pk for row in later]).update(due_at=end)
-    return [row for row in rows if row not in later]
-
-
-def _drop_closed(channel: Channel, now: datetime) -> None:
-    """Drop all that is due about closed requests, so that a message has room for others."""
-    closed = Notification.objects.filter(
-        channel=channel,
-        status=NotificationStatus.PENDING,
-        due_at__lte=now,
-        announcement__kind__in=CHOICES,
-    ).exclude(announcement__interrupt__status=InterruptStatus.OPEN)
-    settle_notifications(list(closed), NotificationStatus.DROPPED, now, Reason.CLOSED)
-
-
-def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:
-    """Drop the notifications that are not needed any more, and return the others."""
-    by_reason: dict[Reason | None, list[Notification]] = {}
-    for row, why in zip(rows, _reasons_to_drop(channel, rows, now), strict=True):
-        by_reason.setdefault(why, []).append(row)
-    needed = by_reason.pop(None, [])
-    for why, dropped in by_reason.items():
-        settle_notifications(dropped, NotificationStatus.DROPPED, now, why)
-    return needed
-
-
-def _reasons_to_drop(
-    channel: Channel, rows: Sequence[Notification], now: datetime
-) -> list[Reason | None]:
-    """Return why each notification is not needed any more, None if it is."""
-    interrupts = [row.announcement.interrupt for row in rows if row.announcement.interrupt]
-    load_rulings(interrupts)
-    attention = attention_to(interrupts, channel.user_id, now)
-    teams = {interrupt.team_id for interrupt in interrupts}
-    by_team = subscribers_of(teams, channel) if teams and channel.user_id else {}
-    subscription = Subscription.objects.filter(channel=channel).first()
-    noticed = {team_of(row.announcement) for row in rows if row.announcement.kind in MANDATORY}
-    administered = {team for team in noticed if administrators_of(team, channel.user_id)}
-
-    def reason(row: Notification) -> Reason | None:
-        announcement = row.announcement
-        interrupt = announcement.interrupt
-        if announcement.kind in MANDATORY:
-            return None if team_of(announcement) in administered else Reason.NOT_ADMIN
-        if interrupt is None:
-            return None  # a test
-        if subscription is None:
-            return Reason.UNSUBSCRIBED
-        if channel.user_id is None:
-            return reason_to_drop_in_chat(
-                interrupt, announcement.kind, subscription, attention, now
-            )
-        subscriber = next(iter(by_team.get(interrupt.team_id, ())), None)
-        return reason_to_drop(interrupt, announcement.kind, subscriber, attention, now)
-
-    return [reason(row) for row in rows]
-
-
 def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
     sent = Notification.objects.filter(
         channel=channel, status=NotificationStatus.SENT, settled_at__gt=now - timedelta(hours=1)
@@ -404,8 +300,12 @@ def _items(rows: Sequence[Notification]) -> list[Item]:
             continue
         if announcement.kind == AnnouncementKind.OVERRIDDEN:
             items[announcement.pk] = _override(interrupt, announcement.at)
+        elif announcement.kind in OUTCOMES:
+            items[interrupt.pk] = _outcome(interrupt, announcement.kind)
         else:
-            items[interrupt.pk] = _item(interrupt, announcement.kind)
+            item = _item(interrupt, announcement.kind)
+            away = row.away.display_name if row.away else ""
+            items[interrupt.pk] = replace(item, deputy_of=away)
     return list(items.values())
 
 
@@ -438,6 +338,19 @@ def _item(interrupt: Interrupt, kind: str) -> Item:
         tool=interrupt.tool,
         requester=requester.display_name if requester else "",
         expires_at=interrupt.expires_at,
+    )
+
+
+def _outcome(interrupt: Interrupt, kind: str) -> Item:
+    """Return the facts about a closed request."""
+    decision = Decision.objects.get(interrupt=interrupt, withdrawn_at=None)
+    outcome = outcome_of(status=interrupt.status, reason=interrupt.reason, payload=decision.payload)
+    is_by_policy = decision.actor_label == POLICY.label
+    return replace(
+        _item(interrupt, kind),
+        outcome=outcome,
+        expires_at=None,
+        decided_by="" if is_by_policy or outcome is Outcome.EXPIRED else decision.actor_label,
     )
 
 

@@ -20,9 +20,11 @@ from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.notifications.events import (
     MAX_CHANNELS,
     MAX_LABEL_CHARACTERS,
+    WAITING,
     WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
@@ -44,6 +46,7 @@ class ChatSettings:
     events: Sequence[str]
     mode: str
     minutes: int
+    only: str = ""  #: the URL query string of a saved view; "" for all requests
 
 
 @transaction.atomic(durable=True)
@@ -93,6 +96,7 @@ def change_chat(
     events: Sequence[str] | None = None,
     mode: str | None = None,
     minutes: int | None = None,
+    only: str | None = None,
 ) -> Channel:
     """
     Change a chat; None, or "" for the URL, leaves a value as it is.
@@ -111,6 +115,7 @@ def change_chat(
         "events": sorted(row.events),
         "mode": row.mode,
         "minutes": row.minutes,
+        "only": row.filter,
     }
     values = ChatSettings(
         label=channel.label if label is None else label,
@@ -118,6 +123,7 @@ def change_chat(
         events=row.events if events is None else sorted(set(events)),
         mode=row.mode if mode is None else mode,
         minutes=row.minutes if minutes is None else minutes,
+        only=row.filter if only is None else InterruptFilter.from_text(only).lasting_query(),
     )
     errors.raise_for(_problems(values, is_new=False))
     changed = [name for name, value in before.items() if getattr(values, name) != value]
@@ -208,7 +214,9 @@ def _problems(values: ChatSettings, *, is_new: bool) -> dict[str, list[Translata
         if problem is not None:
             problems["url"] = [problem]
     try:
-        check_subscription(events=values.events, mode=values.mode, minutes=values.minutes)
+        check_subscription(
+            events=values.events, mode=values.mode, minutes=values.minutes, choices=WAITING
+        )
     except errors.InvalidValue as refusal:
         problems |= refusal.detail["problems"]
     if values.mode == DeliveryMode.DIGEST:
@@ -223,6 +231,7 @@ def _facts_of(values: ChatSettings) -> dict[str, Any]:
         "events": list(values.events),
         "mode": values.mode,
         "minutes": values.minutes,
+        "only": values.only,
     }
 
 
@@ -233,6 +242,7 @@ def _subscribe(channel: Channel, values: ChatSettings) -> None:
             "events": sorted(set(values.events)),
             "mode": values.mode,
             "minutes": values.minutes,
+            "filter": InterruptFilter.from_text(values.only).lasting_query(),
         },
     )
 

@@ -35,11 +35,12 @@ from inbox.queries.notifications.chats import chat_for, chats_for
 from inbox.queries.notifications.notifications import log_of, recipients_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
+from inbox.rules.decisions.list_filters import MAX_QUERY_CHARACTERS
 from inbox.rules.notifications.events import (
-    CHOICES,
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
+    WAITING,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
@@ -62,6 +63,9 @@ Url = Annotated[
 Events = Annotated[
     list[AnnouncementKind], Field(min_length=1, max_length=10), example(["opened", "reminded"])
 ]
+FilterQuery = Annotated[
+    str, Text(MAX_QUERY_CHARACTERS, may_be_blank=True), example("agent=refunds&tool=refund")
+]
 ChatMode = Literal[DeliveryMode.AT_ONCE, DeliveryMode.IF_WAITING]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES), example(5)]
 
@@ -74,6 +78,7 @@ class ChatChange(Schema):
     events: Events = UNSET
     mode: ChatMode = UNSET
     minutes: Minutes = UNSET
+    filter: FilterQuery = UNSET
     enabled: Flag = UNSET
 
 
@@ -82,9 +87,11 @@ class ChatInput(Schema):
     label: Label
     url: Url
     """Of a webhook of the chat. It is stored encrypted and in no response."""
-    events: Events = list(CHOICES)
+    events: Events = list(WAITING)
     mode: ChatMode = DeliveryMode.IF_WAITING
     minutes: Minutes = DEFAULT_MINUTES
+    filter: FilterQuery = ""
+    """The query string of a list of requests, as in a saved view; empty for all requests."""
 
 
 class Chat(Schema):
@@ -98,6 +105,7 @@ class Chat(Schema):
     events: Events = source("subscription.events")
     mode: DeliveryMode = source("subscription.mode")
     minutes: Minutes = source("subscription.minutes")
+    filter: FilterQuery = source("subscription.filter")
     enabled: bool
     disabled_at: datetime | None
     disabled_reason: Annotated[ChannelEnd | None, BLANK_AS_NULL]
@@ -163,7 +171,9 @@ class Chats(ApiView):
     def add_chat(self, request: Request, team: str) -> Response:
         actor = self.actor
         body = ChatInput.from_request(request)
-        values = ChatSettings(body.label, body.url, body.events, body.mode, body.minutes)
+        values = ChatSettings(
+            body.label, body.url, body.events, body.mode, body.minutes, body.filter
+        )
         row = add_chat(
             team_id=team_for(actor, team).pk,
             kind=body.kind,
@@ -189,6 +199,8 @@ class Chats(ApiView):
         actor = self.actor
         changes = ChatChange.from_request(request).model_dump(exclude_unset=True)
         enabled = changes.pop("enabled", None)
+        if "filter" in changes:
+            changes["only"] = changes.pop("filter")
         change_chat(channel_id=channel_id, actor=actor, **changes)
         if enabled is not None:
             switch_chat(channel_id=channel_id, is_on=enabled, actor=actor)

@@ -60,6 +60,13 @@ class Announcement(models.Model):
             ),
             models.Index(fields=["at"], name="announcements_by_age"),
         ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["interrupt"],
+                condition=Q(kind=AnnouncementKind.EXPIRING),
+                name="one_expiry_announcement",
+            ),
+        ]
 
 
 class Channel(models.Model):
@@ -121,13 +128,20 @@ class Subscription(models.Model):
     events = models.JSONField()
     mode = models.CharField(max_length=10, choices=choices(DeliveryMode))
     minutes = models.PositiveSmallIntegerField(default=DEFAULT_MINUTES)
+    filter = models.TextField(
+        blank=True, help_text="URL query string of a saved view; blank: all requests"
+    )
 
     class Meta:
         constraints = [known_states("mode", DeliveryMode, "delivery_mode_is_known")]
 
 
 class NotificationSchedule(models.Model):
-    """The times at which a person wants messages; see `inbox.rules.notifications.schedule`."""
+    """
+    The times at which a person wants messages; see `inbox.rules.notifications.schedule`.
+
+    While a person is away, their deputy is told instead.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -139,6 +153,10 @@ class NotificationSchedule(models.Model):
     quiet_from = models.TimeField()
     quiet_to = models.TimeField(help_text="the same as `quiet_from` without quiet hours")
     digest_at = models.TimeField()
+    away_until = models.DateTimeField(null=True)
+    deputy = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="deputy_of"
+    )
 
     @property
     def schedule(self) -> Schedule:
@@ -162,6 +180,14 @@ class Notification(models.Model):
         related_name="notifications",
         db_index=False,
         help_text="of the announcement",
+    )
+    away = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the person whose deputy is told",
     )
     due_at = models.DateTimeField()
     status = models.CharField(

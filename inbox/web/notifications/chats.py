@@ -21,10 +21,10 @@ from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
-    CHOICES,
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
+    WAITING,
     WEBHOOK_CHATS,
     ChannelEnd,
     ChannelKind,
@@ -33,7 +33,7 @@ from inbox.rules.notifications.events import (
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
-from inbox.web.notifications.notifications import KINDS, log_rows, parse_minutes
+from inbox.web.notifications.notifications import KINDS, filter_choices, log_rows, parse_minutes
 from inbox.web.people.teams import team_frame
 
 if TYPE_CHECKING:
@@ -130,12 +130,12 @@ def _team_of(channel: "Channel") -> str:
 
 
 def _first_values() -> ChatSettings:
-    return ChatSettings("", "", list(CHOICES), DeliveryMode.IF_WAITING, DEFAULT_MINUTES)
+    return ChatSettings("", "", list(WAITING), DeliveryMode.IF_WAITING, DEFAULT_MINUTES)
 
 
 def _stored(channel: "Channel") -> ChatSettings:
     row = channel.subscription
-    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes)
+    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes, row.filter)
 
 
 def _posted(request: HttpRequest) -> ChatSettings:
@@ -146,6 +146,7 @@ def _posted(request: HttpRequest) -> ChatSettings:
         events=post.getlist("events"),
         mode=post.get("mode", ""),
         minutes=parse_minutes(post.get("minutes", "")),
+        only=post.get("only", ""),
     )
 
 
@@ -156,7 +157,7 @@ def _row(channel: "Channel") -> dict[str, Any]:
         "end": gettext(_ENDS[ChannelEnd(channel.disabled_reason)])
         if channel.disabled_reason
         else "",
-        "events": [gettext(KINDS[kind]) for kind in CHOICES if kind in channel.subscription.events],
+        "events": [gettext(KINDS[kind]) for kind in WAITING if kind in channel.subscription.events],
     }
 
 
@@ -176,10 +177,11 @@ def _show_form(
         "chat": _row(channel) if channel else None,
         "values": values,
         "kinds": [(item.value, gettext(_NAMES[item]), item == kind) for item in WEBHOOK_CHATS],
-        "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in CHOICES],
+        "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in WAITING],
         "mode": str(values.mode),
         "minutes": request.POST.get("minutes", str(values.minutes)),
         "max_minutes": MAX_MINUTES,
+        "filters": filter_choices(actor, values.only),
         "max_label": MAX_LABEL_CHARACTERS,
         "problems": problems,
         "notice": translate(refusal.message) if refusal and not problems else "",

@@ -76,6 +76,11 @@ GET  api/me/notifications                        401 200 200 200 200 200 401 403
 PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401
 DELETE api/me/notifications                      401 204 204 204 204 204 401 403 403 403 403 403 401
 POST api/me/notifications/test                   401 422 422 422 422 422 401 403 403 403 403 403 401
+GET  api/me/absence                              401 200 200 200 200 200 401 403 403 403 403 403 401
+PUT  api/me/absence                              401 400 400 400 400 400 401 400 400 400 400 400 401
+DELETE api/me/absence                            401 204 204 204 204 204 401 403 403 403 403 403 401
+GET  api/me/absence/deputies                     401 200 200 200 200 200 401 403 403 403 403 403 401
+DELETE api/me/absence/represented/<int:user>     401 204 204 204 204 204 401 403 403 403 403 403 401
 GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
 GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
@@ -134,6 +139,8 @@ POST password/<base36:uidb36>-<str:key>/         422 422 422 422 422 422 422 422
 GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  account/notifications/                      302 200 200 200 200 200 302 302 302 302 302 302 302
 POST account/notifications/save                  302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/away                  302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/deputy/<int:user>/decline 302 303 303 303 303 303 302 302 302 302 302 302 302
 POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302
 GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404

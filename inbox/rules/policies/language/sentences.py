@@ -105,6 +105,8 @@ def requirement_sentences(requirement: Requirement | None, translate: Translate 
         messages.append(TranslatableMessage("Decisions are possible through: {ways}.", ways=ways))
     if not requirement.grantable:
         messages.append(TranslatableMessage("Grants are not possible."))
+    if requirement.urgent:
+        messages.append(TranslatableMessage("Urgent: people are told at once."))
     return [*map(translate, messages), *_time_sentences(requirement, translate)]
 
 

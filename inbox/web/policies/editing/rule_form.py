@@ -115,6 +115,7 @@ class RuleForm:
     fresh: str = ""
     keys: bool = True
     grantable: bool = True
+    urgent: bool = False
     via: Sequence[str] = tuple(way.value for way in Via)
     after: str = ""
     unit: str = "hours"
@@ -196,6 +197,7 @@ def _requirement_fields(requirement: Requirement) -> dict[str, Any]:
         "fresh": str(requirement.fresh_sign_in_minutes or ""),
         "keys": requirement.keys,
         "grantable": requirement.grantable,
+        "urgent": requirement.urgent,
         "via": [way.value for way in requirement.via or Via],
         "after": after,
         "unit": unit,
@@ -231,6 +233,7 @@ def read_form(post: QueryDict) -> RuleForm:
         people={key.removeprefix("people-"): post.get(key, "").strip() for key in slots},
         keys="keys" in post,
         grantable="grantable" in post,
+        urgent="urgent" in post,
         via=post.getlist("via"),
         self_approval=text("self_approval"),
         fresh=text("fresh"),
@@ -339,6 +342,7 @@ def _requirement_json(form: RuleForm, json_of: RuleJson) -> dict[str, Any]:
         "fresh_sign_in_minutes": _scalar(form.fresh, "number") if form.fresh else None,
         "keys": None if form.keys else False,
         "grantable": None if form.grantable else False,
+        "urgent": form.urgent or None,
         "expires_after": _duration_text(form) if form.after else None,
         "on_expiry": None if form.on_expiry in ("", OnExpiry.CANCEL) else form.on_expiry,
         "hours": form.hours or None,
