@@ -130,6 +130,8 @@ def send_notifications() -> None:
             expand_announcements()
     for channel_id in channels_with_due_notifications():
         wakeups.wake_notifiers(channel_id)
+    for invitation_id in overdue.invitations_to_send():
+        wakeups.wake_inviters(invitation_id)
 
 
 @contextmanager

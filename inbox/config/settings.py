@@ -261,7 +261,12 @@ ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
 # django-axes limits passwords; this limits the codes that are tried for one person.
-ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": "10/5m/key",
+    # Nobody can fill the mailbox of somebody else with mails that ask for a confirmation.
+    "confirm_email": "1/3m/key,5/d/key",
+}
 ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
 SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.OidcAdapter"
 SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)

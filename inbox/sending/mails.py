@@ -5,7 +5,7 @@ from email.utils import parseaddr
 from html import escape
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.utils.translation import gettext
 
 from inbox.actions.notifications.messages import Message, SendResult
@@ -27,6 +27,14 @@ def send_mail(message: Message) -> SendResult:
         Exception: the mail could not be built.
     """
     mail = build_mail(message)
+    result = deliver(mail)
+    if result.problem is None:
+        printed_mails.keep(mail)
+    return result
+
+
+def deliver(mail: EmailMessage) -> SendResult:
+    """Send a mail, and return the answer of the server."""
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as error:
@@ -39,7 +47,6 @@ def send_mail(message: Message) -> SendResult:
         return SendResult(SendProblem.TEMPORARY, _answer(error.smtp_code, error.smtp_error))
     except OSError as error:  # smtplib's other errors are subclasses
         return SendResult(SendProblem.TEMPORARY, type(error).__name__)
-    printed_mails.keep(mail)
     return SendResult()
 
 
@@ -115,8 +122,13 @@ def _link(url: str, text: str) -> str:
     return f'<a href="{escape(url)}">{escape(text)}</a>'
 
 
+def mail_domain() -> str:
+    """Return the domain of the sender, for ids of messages."""
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+
+
 def _headers(message: Message, stop: str) -> dict[str, str]:
-    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    domain = mail_domain()
     headers = {
         "Message-ID": f"<{message.message_id}@{domain}>",
         "Auto-Submitted": "auto-generated",
