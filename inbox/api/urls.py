@@ -118,6 +118,7 @@ urlpatterns = [
     path("me/absence/represented/<int:user>", absences.MyAbsence.of("decline_deputy")),
     path("me/notifications/test", preferences.MyNotifications.of("test_my_notifications")),
     path("teams/<slug:team>/channels", chats.Chats.of("list_chats", "add_chat")),
+    path("teams/<slug:team>/notifications/metrics", chats.Chats.of("get_delivery_metrics")),
     path("channels/<uuid:channel_id>", chats.Chats.of("get_chat", "change_chat", "remove_chat")),
     path("channels/<uuid:channel_id>/test", chats.Chats.of("test_chat")),
     path("channels/<uuid:channel_id>/notifications", chats.Chats.of("list_chat_notifications")),

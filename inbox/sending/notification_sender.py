@@ -7,7 +7,8 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.utils.translation import override
+from django.utils.translation import get_language, override
+from uuid6 import uuid7
 
 from inbox.actions.notifications.messages import (
     Message,
@@ -15,6 +16,7 @@ from inbox.actions.notifications.messages import (
     claim_message,
     record_message,
 )
+from inbox.models import Channel
 from inbox.queries.notifications.notifications import kind_of
 from inbox.rules.notifications.events import WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
@@ -52,6 +54,27 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
         log.warning("database unavailable", channel=str(channel_id), error=str(error)[:200])
     finally:
         slots.release()
+
+
+def send_test_mail(address: str) -> SendResult:
+    """Send a test mail now, in the active language, and return the answer of the server."""
+    return _SENDERS[ChannelKind.EMAIL](_test_message(ChannelKind.EMAIL, address))
+
+
+def send_test_to_chat(channel_id: UUID) -> SendResult | None:
+    """Send a test message to a chat now; return None if there is none that is switched on."""
+    channel = Channel.objects.filter(
+        pk=channel_id, team__isnull=False, removed_at=None, disabled_at=None
+    ).first()
+    if channel is None:
+        return None
+    kind = ChannelKind(channel.kind)
+    return _SENDERS[kind](_test_message(kind, channel.address, channel.pk))
+
+
+def _test_message(kind: ChannelKind, address: str, channel_id: UUID | None = None) -> Message:
+    language = get_language() or settings.LANGUAGE_CODE
+    return Message(channel_id or uuid7(), 0, uuid7(), kind, address, language, [])
 
 
 def _send(message: Message) -> None:

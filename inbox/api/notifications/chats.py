@@ -32,6 +32,7 @@ from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Page, Schema, source
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.notifications.chats import chat_for, chats_for
+from inbox.queries.notifications.delivery_metrics import delivery_metrics
 from inbox.queries.notifications.notifications import log_of, recipients_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
@@ -148,6 +149,20 @@ class InterruptNotifications(ApiView):
         return Response({"results": [InterruptNotification.represent(row) for row in rows]})
 
 
+class DeliveryMetrics(Schema):
+    """Notifications about requests of a team in the last 7 days, to one kind of channel."""
+
+    kind: ChannelKind
+    sent_count: int = source("sent")
+    dropped_count: int = source("dropped")
+    """Not needed any more when they were due."""
+    failed_count: int = source("failed")
+    pending_count: int = source("pending")
+    median_seconds: Annotated[float | None, example(0.8)]
+    """From the time at which a notification was due to the acceptance by the server."""
+    p95_seconds: Annotated[float | None, example(2.5)]
+
+
 class Chats(ApiView):
     @operation("GET", "List the chats of a team", {200: Page[Chat]})
     def list_chats(self, request: Request, team: str) -> Response:
@@ -221,6 +236,11 @@ class Chats(ApiView):
     def test_chat(self, request: Request, channel_id: UUID) -> Response:
         test_chat(channel_id=channel_id, actor=self.actor)
         return Response(status=202)
+
+    @operation("GET", "Get the metrics of notifications of a team", {200: List[DeliveryMetrics]})
+    def get_delivery_metrics(self, request: Request, team: str) -> Response:
+        rows = delivery_metrics(self.actor, team_for(self.actor, team).pk)
+        return Response({"results": [DeliveryMetrics.represent(row) for row in rows]})
 
     @operation("GET", "List the last notifications to a chat", {200: List[ChatNotification]})
     def list_chat_notifications(self, request: Request, channel_id: UUID) -> Response:

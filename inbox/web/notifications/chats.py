@@ -16,6 +16,7 @@ from inbox.actions.notifications.team_channels import (
     test_chat,
 )
 from inbox.queries.notifications.chats import chat_for, chats_for
+from inbox.queries.notifications.delivery_metrics import KindMetrics, delivery_metrics
 from inbox.queries.notifications.notifications import log_of
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
@@ -45,6 +46,12 @@ _NAMES = {
     ChannelKind.DISCORD: "Discord",
     ChannelKind.SLACK_COMPATIBLE: gettext_noop("Mattermost, Rocket.Chat or another like Slack"),
 }
+_KINDS = {
+    **_NAMES,
+    ChannelKind.EMAIL: gettext_noop("Mails"),
+    ChannelKind.PUSH: gettext_noop("Push messages"),
+    ChannelKind.SLACK_APP: gettext_noop("Slack app"),
+}
 _ENDS = {
     ChannelEnd.REFUSED: gettext_noop(
         "It was switched off: the server refused all messages for a day."
@@ -59,6 +66,7 @@ def chat_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     access = team_access(actor, team)
     context = {
         "chats": [_row(chat) for chat in chats_for(actor, access.team.pk)],
+        "metrics": [_metrics_row(row) for row in delivery_metrics(actor, access.team.pk)],
         **team_frame(actor, access, "chats"),
     }
     return show(request, actor, "notifications/chats.html", context, section="teams")
@@ -148,6 +156,13 @@ def _posted(request: HttpRequest) -> ChatSettings:
         minutes=parse_minutes(post.get("minutes", "")),
         only=post.get("only", ""),
     )
+
+
+def _metrics_row(row: KindMetrics) -> dict[str, Any]:
+    delay = ""
+    if row.median_seconds is not None and row.p95_seconds is not None:
+        delay = f"{row.median_seconds:.0f} s ({row.p95_seconds:.0f} s)"
+    return {"name": gettext(_KINDS[ChannelKind(row.kind)]), "numbers": row, "delay": delay}
 
 
 def _row(channel: "Channel") -> dict[str, Any]:

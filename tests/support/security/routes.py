@@ -83,6 +83,7 @@ GET  api/me/absence/deputies                     401 200 200 200 200 200 401 403
 DELETE api/me/absence/represented/<int:user>     401 204 204 204 204 204 401 403 403 403 403 403 401
 GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/teams/<slug:team>/notifications/metrics 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
 PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
