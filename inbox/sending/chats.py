@@ -2,26 +2,18 @@
 
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
-import httpx
 from django.utils.translation import gettext
 
-from agents.adapters.remote.allowed_addresses import AddressRefused
 from inbox.actions.notifications.messages import Message, SendResult
-from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.platform.encryption import decrypt
-from inbox.rules.notifications.events import ChannelKind, SendProblem
-from inbox.rules.text.safe_text import escape_invisible
-from inbox.sending import outgoing_http
+from inbox.rules.notifications.events import ChannelKind
 from inbox.sending.message_texts import Block, MessageText, text_of
+from inbox.sending.posting import post_message
 
 #: Requests that one message describes; it counts the others.
 MAX_ITEMS = 5
-_MAX_ANSWER_BYTES = 500
-_SHORTEST_SECRET = 6
 #: Of Slack: https://docs.slack.dev/reference/block-kit/
 _MAX_HEADER = 150
 _MAX_FALLBACK = 3_000
@@ -37,40 +29,7 @@ def send_chat_message(message: Message) -> SendResult:
     """
     url = decrypt(message.address)
     body = json.dumps(build_payload(message), ensure_ascii=False)
-    private = is_private_host(url)
-    try:
-        answer = outgoing_http.post(
-            url, body, _HEADERS, may_be_private=private, most_bytes=_MAX_ANSWER_BYTES
-        )
-    except AddressRefused:
-        return SendResult(SendProblem.REFUSED, gettext("The address is not allowed."))
-    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-        return SendResult(SendProblem.TEMPORARY, type(error).__name__)
-    if answer.is_success:
-        return SendResult()
-    body = escape_invisible(" ".join(_without_secrets(answer.body, url).split()))
-    text = f"{answer.status} {body}".strip()
-    if answer.status in (408, 429) or answer.status >= 500:
-        return SendResult(SendProblem.TEMPORARY, text, _wait(answer.headers.get("retry-after", "")))
-    return SendResult(SendProblem.REFUSED, text)
-
-
-def _without_secrets(text: str, url: str) -> str:
-    """Return the answer of a server without the parts of the URL that it repeats."""
-    parts = urlsplit(url)
-    values = [value for _, value in parse_qsl(parts.query)]
-    secrets = {url, parts.path, parts.query, *parts.path.split("/"), *values}
-    secrets |= {unquote(secret) for secret in secrets}
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "…")
-    return text
-
-
-def _wait(text: str) -> timedelta | None:
-    """Return the seconds of a Retry-After header; dates are left out."""
-    is_number = text.isascii() and text.isdecimal() and len(text) < 6
-    return timedelta(seconds=int(text)) if is_number else None
+    return post_message(url, body, _HEADERS)
 
 
 def build_payload(message: Message) -> dict[str, Any]:

@@ -21,14 +21,16 @@ from inbox.queries.notifications.notifications import kind_of
 from inbox.rules.notifications.events import WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
 from inbox.sending.mails import send_mail
+from inbox.sending.pushes import send_push
 
 log = structlog.get_logger(__name__)
 
 _SENDERS: dict[ChannelKind, Callable[[Message], SendResult]] = {
     ChannelKind.EMAIL: send_mail,
+    ChannelKind.PUSH: send_push,
     **dict.fromkeys(WEBHOOK_CHATS, send_chat_message),
 }
-#: Slow mail servers occupy at most a quarter of a worker, and slow chats another quarter.
+#: Slow mail servers, slow chats and slow push services occupy at most a quarter of a worker each.
 _MOST = max(1, settings.CELERY_WORKER_CONCURRENCY // 4)
 _slots = {send: threading.BoundedSemaphore(_MOST) for send in _SENDERS.values()}
 _never = threading.Event()

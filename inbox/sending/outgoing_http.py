@@ -29,7 +29,12 @@ class Answer:
 
 
 def post(
-    url: str, body: str, headers: Mapping[str, str], *, may_be_private: bool, most_bytes: int
+    url: str,
+    body: str | bytes,
+    headers: Mapping[str, str],
+    *,
+    may_be_private: bool,
+    most_bytes: int,
 ) -> Answer:
     """
     Post to the resolved address that was checked, and wait for the answer.
@@ -42,7 +47,12 @@ def post(
 
 
 async def send(
-    url: str, body: str, headers: Mapping[str, str], *, may_be_private: bool, most_bytes: int
+    url: str,
+    body: str | bytes,
+    headers: Mapping[str, str],
+    *,
+    may_be_private: bool,
+    most_bytes: int,
 ) -> Answer:
     """As `post`, in an event loop."""
     proxy = "" if may_be_private else settings.EGRESS_PROXY

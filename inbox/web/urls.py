@@ -15,7 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
-from inbox.web.notifications import chats, notifications
+from inbox.web.notifications import browsers, chats, notifications
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -49,6 +49,19 @@ urlpatterns = [
         name="decline_deputy",
     ),
     path("account/notifications/test", notifications.test, name="test_notifications"),
+    path("account/notifications/pushes", browsers.save, name="save_pushes"),
+    path(
+        "account/notifications/browsers/<uuid:channel_id>/test",
+        browsers.test,
+        name="test_browser",
+    ),
+    path(
+        "account/notifications/browsers/<uuid:channel_id>/remove",
+        browsers.remove,
+        name="remove_browser",
+    ),
+    path("push-worker.js", browsers.service_worker, name="push_worker"),
+    path("manifest.webmanifest", browsers.manifest, name="manifest"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),
     path("teams/<slug:team>/channels/add", chats.add, name="add_team_chat"),

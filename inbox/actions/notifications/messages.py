@@ -51,6 +51,11 @@ LEASE = timedelta(seconds=90)
 #: Notifications of one message; the rest is in the next one.
 MAX_NOTIFICATIONS = 500
 _MAX_ANSWER_CHARACTERS = 200
+_REASONS = {
+    SendProblem.REFUSED: Reason.REFUSED,
+    SendProblem.GONE: Reason.GONE,
+    SendProblem.BROKEN: Reason.BROKEN,
+}
 
 
 @dataclass(frozen=True)
@@ -189,11 +194,8 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
         channel.next_try_at = now + wait
     else:
-        is_refused = problem is SendProblem.REFUSED
-        settle_notifications(
-            rows, NotificationStatus.FAILED, now, Reason.REFUSED if is_refused else Reason.BROKEN
-        )
-        if is_refused:
+        settle_notifications(rows, NotificationStatus.FAILED, now, _REASONS[problem])
+        if problem is SendProblem.REFUSED:
             channel.refusals += 1
             channel.refused_since = channel.refused_since or now
     channel.save(
@@ -203,7 +205,9 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         ]
     )
     is_on = channel.disabled_at is None and channel.removed_at is None
-    if is_on and (why := _reason_to_disable(channel, now)) is not None:
+    if is_on and problem is SendProblem.GONE:
+        remove_channel(channel, Reason.GONE, now, NOTIFIER)
+    elif is_on and (why := _reason_to_disable(channel, now)) is not None:
         disable_channel(channel, why, now, NOTIFIER)
     return True
 
@@ -262,6 +266,16 @@ def enable_channel(channel: Channel) -> None:
             *("refused_since", "failing_since"),
         ]
     )
+
+
+def remove_channel(channel: Channel, why: Reason, now: datetime, actor: Actor) -> None:
+    """Remove a person's channel and its address, in the transaction that holds its lock."""
+    channel.removed_at, channel.address, channel.address_digest = now, "", ""
+    channel.save(update_fields=["removed_at", "address", "address_digest"])
+    Subscription.objects.filter(channel=channel).delete()
+    drop_pending(channel, now, why)
+    about = {"channel": str(channel.pk), "kind": channel.kind, "host": channel.host}
+    record_change(channel.user_id, "channel.removed", actor, **about, label=channel.label)
 
 
 def drop_pending(channel: Channel, now: datetime, why: Reason) -> None:

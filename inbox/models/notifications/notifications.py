@@ -92,6 +92,9 @@ class Channel(models.Model):
         blank=True, help_text="of all but mails, encrypted: whoever has it can send messages"
     )
     host = models.CharField(max_length=255, blank=True, help_text="of the address")
+    address_digest = models.CharField(
+        max_length=64, blank=True, help_text="of a browser's endpoint, which has one channel"
+    )
     language = models.CharField(max_length=10)
     fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     lease_until = models.DateTimeField(null=True)
@@ -110,6 +113,11 @@ class Channel(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["user"], condition=Q(kind=ChannelKind.EMAIL), name="one_mail_channel"
+            ),
+            models.UniqueConstraint(
+                fields=["address_digest"],
+                condition=~Q(address_digest=""),
+                name="one_channel_per_browser",
             ),
             models.CheckConstraint(
                 condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),

@@ -106,6 +106,7 @@ class Reason(StrEnum):
     NOT_ADMIN = "not_admin"  #: the person does not administer the team any more
     UNSUBSCRIBED = "unsubscribed"
     REMOVED = "removed"  #: the channel was removed
+    GONE = "gone"  #: the browser has unsubscribed
     NO_ADDRESS = "no_address"  #: the account has no confirmed address
     REFUSED = "refused"  #: the mail server refused the address or the message
     DISABLED = "disabled"  #: the address was switched off after it had been refused repeatedly
@@ -137,6 +138,7 @@ class SendProblem(StrEnum):
 
     TEMPORARY = "temporary"  #: no connection, or the server asks to try again
     REFUSED = "refused"  #: the server refuses the address or the message for good
+    GONE = "gone"  #: the push service does not know the browser any more
     BROKEN = "broken"  #: an internal error
 
 

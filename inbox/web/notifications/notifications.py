@@ -24,6 +24,7 @@ from inbox.queries.notifications.notifications import (
     LogRow,
     Recipient,
     channel_of_token,
+    log_of_browsers,
     preferences_of,
 )
 from inbox.queries.notifications.recipients import person_of, schedule_of
@@ -45,6 +46,7 @@ from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.base.zones import zone_names
 from inbox.web.notifications.absences import AbsenceFields, absence_context
+from inbox.web.notifications.push_section import push_section
 
 KINDS = {
     AnnouncementKind.OPENED: gettext_noop("New request"),
@@ -73,10 +75,11 @@ _REASONS = {
     Reason.NO_DEPUTY: gettext_noop("You are not the deputy any more."),
     Reason.NOT_ADMIN: gettext_noop("You do not administer the team any more."),
     Reason.UNSUBSCRIBED: gettext_noop("You had unsubscribed."),
-    Reason.REMOVED: gettext_noop("The chat was removed."),
+    Reason.REMOVED: gettext_noop("The chat or browser was removed."),
+    Reason.GONE: gettext_noop("The browser has unsubscribed."),
     Reason.NO_ADDRESS: gettext_noop("Your account has no confirmed address."),
     Reason.REFUSED: gettext_noop("The server refused the message."),
-    Reason.DISABLED: gettext_noop("The address or chat was switched off."),
+    Reason.DISABLED: gettext_noop("The address, browser or chat was switched off."),
     Reason.BROKEN: gettext_noop("The message could not be built. The worker's log has the error."),
 }
 
@@ -191,6 +194,7 @@ def log_rows(log: Sequence[LogRow]) -> list[dict[str, Any]]:
             "at": entry.at,
             "status": gettext(_STATUSES[NotificationStatus(entry.status)]),
             "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
+            "label": entry.label,
         }
         for entry in log
     ]
@@ -218,12 +222,22 @@ def _refuse(
     return _show(request, actor, status=422, problem=translate(refusal.message), **values)
 
 
+def refuse_pushes(
+    request: HttpRequest, actor: Actor, refusal: InvalidInput, choice: dict[str, Any]
+) -> HttpResponse:
+    """Show the page with a choice for push messages that was refused."""
+    problem = translate(refusal.message)
+    return _show(request, actor, status=422, push_problem=problem, push_choice=choice)
+
+
 def _show(
     request: HttpRequest,
     actor: Actor,
     status: int = 200,
     problem: str = "",
     absence_fields: AbsenceFields | None = None,
+    push_problem: str = "",
+    push_choice: dict[str, Any] | None = None,
     **values: Any,
 ) -> HttpResponse:
     preferences = preferences_of(actor)
@@ -250,6 +264,8 @@ def _show(
         "zones": zone_names(),
         "problem": problem,
         "log": log_rows(preferences.log),
+        "push": push_section(actor, KINDS, push_choice, push_problem),
+        "push_log": log_rows(log_of_browsers(person_of(actor))),
         "are_mails_printed": are_mails_printed(),
         "printed_mails": printed_mails_to(preferences.address)[:_PRINTED_LISTED],
     }
