@@ -78,6 +78,7 @@ class Recipient:
 
     name: str
     is_chat: bool
+    is_push: bool  #: the message is to a browser
     kind: str
     status: str
     why: str
@@ -102,6 +103,7 @@ def recipients_of(interrupt: Interrupt) -> list[Recipient]:
         Recipient(
             name=row.channel.user.display_name if row.channel.user else row.channel.label,
             is_chat=row.channel.user is None,
+            is_push=row.channel.kind == ChannelKind.PUSH,
             kind=row.announcement.kind,
             status=row.status,
             why=row.why,

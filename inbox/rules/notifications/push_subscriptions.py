@@ -15,7 +15,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import url_problem
 
 MAX_BROWSERS: Final = 10  #: of a person
-#: Of a base64url text of a key: 65 bytes are 87 characters.
+#: Of a key in base64url: 65 bytes are 87 characters.
 MAX_KEY_CHARACTERS: Final = 100
 _AUTH_BYTES: Final = 16
 _BASE64URL = re.compile("[A-Za-z0-9_-]+={0,2}")
@@ -69,7 +69,7 @@ def _endpoint_problem(endpoint: str, may_be_clear: bool) -> TranslatableMessage 
 
 def _decode(text: str) -> bytes:
     """Return the bytes of a base64url text, with or without padding; none if it is invalid."""
-    if len(text) > MAX_KEY_CHARACTERS or not _BASE64URL.fullmatch(text):
+    if not _BASE64URL.fullmatch(text):
         return b""
     text = text.rstrip("=")
     try:

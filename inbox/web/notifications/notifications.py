@@ -205,7 +205,7 @@ def recipient_rows(recipients: Sequence[Recipient]) -> list[dict[str, Any]]:
     return [
         {
             "name": item.name,
-            "icon": "message-square" if item.is_chat else "mail",
+            "icon": _icon_of(item),
             "kind": gettext(KINDS[AnnouncementKind(item.kind)]),
             "at": item.at,
             "is_sent": item.status == NotificationStatus.SENT,
@@ -220,6 +220,12 @@ def _refuse(
     request: HttpRequest, actor: Actor, refusal: InvalidInput, **values: Any
 ) -> HttpResponse:
     return _show(request, actor, status=422, problem=translate(refusal.message), **values)
+
+
+def _icon_of(recipient: Recipient) -> str:
+    if recipient.is_chat:
+        return "message-square"
+    return "bell" if recipient.is_push else "mail"
 
 
 def refuse_pushes(

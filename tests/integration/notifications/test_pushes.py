@@ -37,7 +37,7 @@ from inbox.sending.pushes import (
 )
 from tests.support.notifications.hostile_texts import HOSTILE_TEXTS
 from tests.support.notifications.push_server import Browser, decode, run_push_server
-from tests.support.notifications.subscribed import EVERY_EVENT, send_all
+from tests.support.notifications.subscribed import EVERY_EVENT, send_all, subscribe_person
 from tests.support.policies.published import publish, rule, tool_is
 from tests.support.steps import approve, open_interrupts, reread, start
 
@@ -600,6 +600,14 @@ def test_people_remove_and_test_only_their_own_browsers(add, dora, bob):
 
     with pytest.raises(errors.NotFound):
         send_browser_test(channel_id=channel.pk, actor=bob)
+
+
+def test_an_address_for_mails_is_no_browser(bob):
+    channel = subscribe_person(bob)
+
+    for act in (remove_browser, send_browser_test):
+        with pytest.raises(errors.NotFound):
+            act(channel_id=channel.pk, actor=bob)
 
 
 def test_a_removed_browser_gets_nothing_that_waited(add, ask, bob, server):
