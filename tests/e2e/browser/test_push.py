@@ -88,14 +88,14 @@ class PushBrowser:
 
     def notifications(self) -> list[dict[str, Any]]:
         """The notifications that are shown, by the service worker's own account."""
-        shown: list[dict[str, Any]] = self.page.evaluate(
+        displayed: list[dict[str, Any]] = self.page.evaluate(
             """async () => {
               const registration = await navigator.serviceWorker.ready;
               const shown = await registration.getNotifications();
               return shown.map(({ title, body, tag, data }) => ({ title, body, tag, data }));
             }"""
         )
-        return shown
+        return displayed
 
     def click_notification(self) -> list[str]:
         """Click the first notification, and return the URLs that the service worker opens."""
@@ -134,10 +134,10 @@ def test_a_request_is_shown_and_a_click_opens_it(site, browser):
 
     browser.deliver(browser.next_message())
 
-    (shown,) = wait_for(browser.notifications)
-    assert shown["title"] == "billing waits for a decision"
+    (notification,) = wait_for(browser.notifications)
+    assert notification["title"] == "billing waits for a decision"
     url = f"{site.url}/interrupts/{interrupt['id']}/"
-    assert shown["data"] == {"url": url}
+    assert notification["data"] == {"url": url}
     assert browser.click_notification() == [url]
     assert browser.notifications() == []
     page.goto(url)

@@ -22,7 +22,7 @@ from inbox.actions.notifications.push_channels import (
 from inbox.actions.notifications.subscriptions import set_schedule
 from inbox.models import AuditEntry, Channel, Notification, Subscription
 from inbox.platform import clock, encryption
-from inbox.queries.notifications.notifications import log_of_browsers
+from inbox.queries.notifications.notifications import log_of_browsers, recipients_of
 from inbox.queries.notifications.push_channels import browsers_of
 from inbox.rules import errors
 from inbox.rules.notifications.events import CHOICES, AnnouncementKind, ChannelKind
@@ -165,6 +165,17 @@ def test_each_browser_gets_a_message_about_a_new_request(add, ask, server):
         assert (headers["Content-Encoding"], headers["Urgency"]) == ("aes128gcm", "high")
         assert headers["TTL"] == "86400"
         assert headers["Content-Type"] == "application/octet-stream"
+
+
+def test_who_was_told_tells_a_push_message_from_a_mail(add, ask, bob):
+    subscribe_person(bob)
+    add()
+    interrupt = ask()
+
+    send_all()
+
+    recipients = [(row.name, row.is_push, row.status) for row in recipients_of(interrupt)]
+    assert sorted(recipients) == [("Bob", False, "sent"), ("Bob", True, "sent")]
 
 
 def test_a_message_has_no_arguments_of_the_call(add, ask, server):

@@ -37,7 +37,7 @@ class Browser:
 
     @property
     def body(self) -> dict[str, Any]:
-        """What a page sends to the API."""
+        """The JSON that a page sends to the API."""
         sub = self.subscription
         keys = {"p256dh": sub.p256dh, "auth": sub.auth}
         return {"endpoint": sub.endpoint, "keys": keys}
