@@ -14,7 +14,7 @@ from inbox.actions.notifications.announcements import announce_outage
 from inbox.actions.notifications.due_notifications import take_due_rows
 from inbox.actions.people.accounts import record_change
 from inbox.actions.webhooks import outbox
-from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion
+from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion, Subscription
 from inbox.models.locks import lock_channel
 from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now

@@ -229,16 +229,16 @@ def _judge(
     pending = facts.value(_UNSETTLED)
     report.expect(that=pending == 0, otherwise=f"{pending} notifications still wait")
     report.violate(*(f"{pk} is {status} {why}" for pk, status, why in facts.rows(_NOT_SENT)))
-    told: dict[tuple[str, UUID], set[str]] = defaultdict(set)
+    mail_ids: dict[tuple[str, UUID], set[str]] = defaultdict(set)
     copies: Counter[tuple[str, str]] = Counter()
     for address, mail in mails.accepted:
         copies[address, mail["Message-ID"]] += 1
         text = _text_of(mail)
         for interrupt_id in _LINK.findall(text):
-            told[address, UUID(interrupt_id)].add(mail["Message-ID"])
+            mail_ids[address, UUID(interrupt_id)].add(mail["Message-ID"])
     stored = facts.rows(_MAILS)
     for address, interrupt_id, message_id in stored:
-        ids = told.get((address, UUID(str(interrupt_id))), set())
+        ids = mail_ids.get((address, UUID(str(interrupt_id))), set())
         expected = f"<{message_id}@"
         report.expect(
             that=len(ids) == 1 and next(iter(ids)).startswith(expected),

@@ -1,4 +1,4 @@
-"""What operators see of notifications: commands, metrics, and what the system switched off."""
+"""Operating notifications: commands, metrics, and what the system switched off."""
 
 from datetime import timedelta
 from io import StringIO

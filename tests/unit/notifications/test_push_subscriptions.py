@@ -70,13 +70,14 @@ def test_an_endpoint_that_is_no_public_https_url_is_refused(endpoint):
         "=" * 87,
         GOOD.p256dh.replace(GOOD.p256dh[:5], f"{GOOD.p256dh[:5]}!!!!", 1),
     ],
+    ids=range(12),  # the keys are random
 )
 def test_a_key_that_is_no_point_of_p256_is_refused(key):
     assert problems_of(p256dh=key) == ["p256dh"]
 
 
 @pytest.mark.parametrize(
-    "auth", ["", encode(b"a" * 15), encode(b"a" * 17), "!" * 22, f"!!!!{GOOD.auth}"]
+    "auth", ["", encode(b"a" * 15), encode(b"a" * 17), "!" * 22, f"!!!!{GOOD.auth}"], ids=range(5)
 )
 def test_a_secret_of_another_length_is_refused(auth):
     assert problems_of(auth=auth) == ["auth"]
