@@ -16,6 +16,7 @@ from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.notifications.decision_links import DecisionLink
 from inbox.models.notifications.notifications import (
     Announcement,
     Channel,
@@ -56,6 +57,7 @@ __all__ = [
     "Claim",
     "Comment",
     "Decision",
+    "DecisionLink",
     "DeliveredOutcome",
     "Delivery",
     "DeliveryAttempt",

@@ -8,15 +8,12 @@ from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.utils.translation import gettext
 
-from inbox.actions.notifications.messages import Message, SendResult
+from inbox.actions.notifications.messages import MAX_LISTED, Message, SendResult
 from inbox.queries.notifications.notifications import unsubscribe_token
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import printed_mails
-from inbox.sending.message_texts import MessageText, link_to, text_of
-
-#: Requests that one mail lists; it counts the others.
-MAX_ITEMS = 20
+from inbox.sending.message_texts import Block, MessageText, link_to, text_of
 
 
 def send_mail(message: Message) -> SendResult:
@@ -74,9 +71,15 @@ def build_mail(message: Message) -> EmailMultiAlternatives:
         )
     elif message.items:
         end = gettext("You get this mail because you subscribed to it. To stop these mails:")
+        if any(item.link_token for item in message.items):
+            warning = gettext(
+                "A link to decide works once, for 24 hours at most. Do not forward this mail:"
+                " whoever has the link can decide in your name."
+            )
+            end = f"{warning}\n{end}"
     else:
         end = gettext("Mails about requests will arrive at this address. To stop them:")
-    text = text_of(message, most_blocks=MAX_ITEMS)
+    text = text_of(message, most_blocks=MAX_LISTED)
     mail = EmailMultiAlternatives(
         text.subject, _plain(text, end, stop), to=[message.address], headers=_headers(message, stop)
     )
@@ -85,13 +88,25 @@ def build_mail(message: Message) -> EmailMultiAlternatives:
 
 
 def _plain(text: MessageText, end: str, stop: str) -> str:
-    paragraphs = [
-        "\n".join([*(f"{label}: {value}" for label, value in block.facts), block.url]).rstrip()
-        for block in text.blocks
-    ]
+    paragraphs = ["\n".join(_plain_lines(block)) for block in text.blocks]
     summary = "\n".join([*text.summary, text.pending_url]) if text.summary else ""
     parts = [text.subject, *paragraphs, summary, f"-- \n{end}\n{stop}".rstrip()]
     return "\n\n".join(part for part in parts if part)
+
+
+def _plain_lines(block: Block) -> list[str]:
+    lines = [f"{label}: {value}" for label, value in block.facts]
+    if block.decide_url:
+        return [
+            *lines,
+            f"{block.link_text}: {block.url}",
+            f"{_decide_text()}: {block.decide_url}",
+        ]
+    return [*lines, *([block.url] if block.url else [])]
+
+
+def _decide_text() -> str:
+    return gettext("Decide without signing in")
 
 
 def _html(language: str, text: MessageText, end: str, stop: str) -> str:
@@ -100,7 +115,7 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
         # <bdi>: text in the other direction does not reorder the label.
         [
             *(f"{escape(label)}: <bdi>{escape(value)}</bdi>" for label, value in block.facts),
-            *([_link(block.url, block.link_text)] if block.url else []),
+            *([_links(block)] if block.url else []),
         ]
         for block in text.blocks
     ]
@@ -116,6 +131,13 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
         f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
         "</body></html>"
     )
+
+
+def _links(block: Block) -> str:
+    link = _link(block.url, block.link_text)
+    if not block.decide_url:
+        return link
+    return f"{_link(block.decide_url, _decide_text())} &nbsp;·&nbsp; {link}"
 
 
 def _link(url: str, text: str) -> str:
@@ -134,7 +156,7 @@ def _headers(message: Message, stop: str) -> dict[str, str]:
         "Auto-Submitted": "auto-generated",
     }
     # The mails about a request form one conversation.
-    ids = [f"<{item.interrupt_id}@{domain}>" for item in message.items[:MAX_ITEMS]]
+    ids = [f"<{item.interrupt_id}@{domain}>" for item in message.items[:MAX_LISTED]]
     if ids:
         headers["References"] = " ".join(ids)
     if stop:

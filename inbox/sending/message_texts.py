@@ -37,6 +37,7 @@ class Block:
     facts: Sequence[tuple[str, str]]
     url: str = ""  #: "" if the installation does not know its own address
     link_text: str = ""
+    decide_url: str = ""  #: of the page that decides it without signing in, in mails only
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ def _request(item: Item) -> Block:
         (gettext("Since then"), taken_back if item.is_withdrawn else ""),
     ]
     url = link_to(f"/interrupts/{item.interrupt_id}/")
-    return Block(_filled(facts), url, gettext("Open the request"))
+    decide_url = link_to(f"/decide/{item.link_token}/") if item.link_token else ""
+    return Block(_filled(facts), url, gettext("Open the request"), decide_url)
 
 
 def _decider_label(item: Item) -> str:

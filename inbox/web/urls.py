@@ -15,7 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
-from inbox.web.notifications import browsers, chats, notifications
+from inbox.web.notifications import browsers, chats, decision_links, notifications
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -70,6 +70,8 @@ urlpatterns = [
     path("channels/<uuid:channel_id>/switch", chats.switch, name="switch_team_chat"),
     path("channels/<uuid:channel_id>/test", chats.test, name="test_team_chat"),
     path("channels/<uuid:channel_id>/remove", chats.remove, name="remove_team_chat"),
+    path("decide/", decision_links.decide, name="decide_by_link"),
+    path("decide/<str:token>/", decision_links.show_link, name="decision_link"),
     path("unsubscribe/<str:token>/", notifications.end_by_link, name="unsubscribe"),
     path("language/", languages.choose, name="set_language"),
     path("", inbox_lists.interrupt_list, {"state": ListState.OPEN}, name="pending"),

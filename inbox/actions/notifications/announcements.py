@@ -12,6 +12,7 @@ from inbox.models import (
     Announcement,
     Channel,
     Decision,
+    DecisionLink,
     Interrupt,
     Notification,
     PolicyVersion,
@@ -98,8 +99,15 @@ def announce_expiry() -> int:
 
 @transaction.atomic(durable=True)
 def delete_old_announcements() -> int:
-    """Delete old announcements with their notifications; return how many. Safe to replay."""
-    old = Announcement.objects.filter(at__lte=database_now() - LOG_RETENTION)
+    """
+    Delete old announcements with their notifications, and links that ended long ago.
+
+    Return the number of announcements. Safe to replay.
+    """
+    before = database_now() - LOG_RETENTION
+    ended = DecisionLink.objects.filter(expires_at__lte=before).values_list("pk", flat=True)
+    DecisionLink.objects.filter(pk__in=list(ended[:BATCH_SIZE])).delete()
+    old = Announcement.objects.filter(at__lte=before)
     pks = list(old.order_by("at").values_list("pk", flat=True)[:BATCH_SIZE])
     Notification.objects.filter(announcement__in=pks).delete()
     return Announcement.objects.filter(pk__in=pks).delete()[0]

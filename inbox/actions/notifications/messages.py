@@ -1,16 +1,18 @@
 """Messages to a channel: claiming what is due to it, and recording the result."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from uuid6 import uuid7
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.notifications.announcements import announce_outage
+from inbox.actions.notifications.decision_links import end_links, issue_links
 from inbox.actions.notifications.due_notifications import take_due_rows
 from inbox.actions.people.accounts import record_change
 from inbox.actions.webhooks import outbox
@@ -21,7 +23,6 @@ from inbox.platform.clock import database_now
 from inbox.queries.notifications.recipients import (
     confirmed_address,
 )
-from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.decisions.outcomes import Outcome, outcome_of
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
@@ -32,6 +33,7 @@ from inbox.rules.notifications.events import (
     MAX_REFUSED_TIME,
     MAX_WAIT,
     OUTCOMES,
+    WAITING,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
@@ -43,13 +45,10 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.people.access import NOTIFIER, POLICY, Actor
 
-#: Of an interrupt and its run, for the facts and for whoever may decide.
-_READ = ("team", "agent", "run__requester_user", "run__requester_key")
-_HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Longer than sending takes.
 LEASE = timedelta(seconds=90)
-#: Notifications of one message; the rest is in the next one.
-MAX_NOTIFICATIONS = 500
+#: Requests that one mail lists; it counts the others.
+MAX_LISTED = 20
 _MAX_ANSWER_CHARACTERS = 200
 _REASONS = {
     SendProblem.REFUSED: Reason.REFUSED,
@@ -74,6 +73,7 @@ class Item:
     is_withdrawn: bool = False  #: the decision was taken back since
     outcome: Outcome | None = None  #: of a closed request of the reader
     deputy_of: str = ""  #: the person who is away, whose deputy the reader is
+    link_token: str = field(default="", repr=False)  #: of a link to decide the request
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         ChannelKind(channel.kind),
         address,
         channel.language,
-        _items(rows),
+        _items(rows, _tokens(channel, rows, message_id, now)),
         [_publication(row.version) for row in announcements if row.version],
         [_disabled_chat(row.channel) for row in announcements if row.channel],
         announcements[0].kind in MANDATORY,
@@ -198,6 +198,8 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         if problem is SendProblem.REFUSED:
             channel.refusals += 1
             channel.refused_since = channel.refused_since or now
+    if problem is not None:
+        end_links(message.message_id, now)
     channel.save(
         update_fields=[
             *("lease_until", "answer", "failures", "refusals", "refused_since", "failing_since"),
@@ -304,7 +306,22 @@ def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
     return [at for _, at in pairs if at is not None]
 
 
-def _items(rows: Sequence[Notification]) -> list[Item]:
+def _tokens(
+    channel: Channel, rows: Sequence[Notification], message_id: UUID, now: datetime
+) -> Mapping[UUID, str]:
+    """Return the tokens of links to decide the first requests of a mail, by interrupt."""
+    if channel.kind != ChannelKind.EMAIL or channel.user_id is None or not settings.PUBLIC_URL:
+        return {}
+    requests = {
+        row.announcement.interrupt.pk: row.announcement.interrupt
+        for row in rows
+        if row.announcement.interrupt and row.announcement.kind in WAITING
+    }
+    listed = list(requests.values())[:MAX_LISTED]
+    return issue_links(listed, user_id=channel.user_id, message_id=message_id, now=now)
+
+
+def _items(rows: Sequence[Notification], tokens: Mapping[UUID, str]) -> list[Item]:
     """Return the facts of each request once, with the latest event; of each override, too."""
     items: dict[object, Item] = {}
     for row in rows:
@@ -319,7 +336,8 @@ def _items(rows: Sequence[Notification]) -> list[Item]:
         else:
             item = _item(interrupt, announcement.kind)
             away = row.away.display_name if row.away else ""
-            items[interrupt.pk] = replace(item, deputy_of=away)
+            token = tokens.get(interrupt.pk, "")
+            items[interrupt.pk] = replace(item, deputy_of=away, link_token=token)
     return list(items.values())
 
 

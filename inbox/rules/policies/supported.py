@@ -4,7 +4,7 @@ from inbox.rules.errors import InvalidValue
 from inbox.rules.policies.language.policy import Policy, Requirement, Via
 from inbox.rules.text.messages import TranslatableMessage
 
-_WAYS = {Via.WEB, Via.REST, Via.AGUI}
+_WAYS = {Via.WEB, Via.REST, Via.AGUI, Via.LINK}
 
 
 def check_supported(policy: Policy) -> None:

@@ -48,6 +48,7 @@ REFUSED_BY = {
     Check.SEEN: "masked_value",
     Check.POLICY: "self_approval",
     Check.OVERRIDE: "may_not_override",
+    Check.LINK: "policy_names_no_way",
 }
 #: What the entrance makes sure of before, so that the gate is tested by itself below.
 SEEN_TO_BEFORE = {
@@ -59,6 +60,8 @@ SEEN_TO_BEFORE = {
     (Entrance.OVERRIDE_PAGE, Check.MASKS),
     (Entrance.BULK_PAGE, Check.PAYLOAD),
     (Entrance.BULK_PAGE, Check.MASKS),
+    (Entrance.LINK, Check.PAYLOAD),
+    (Entrance.LINK, Check.MASKS),
     (Entrance.REQUESTER, Check.REQUESTER),
     (Entrance.POLICY, Check.TIME),
     (Entrance.POLICY, Check.PAYLOAD),
@@ -103,7 +106,7 @@ def approve(scene):
     return approve
 
 
-@pytest.mark.parametrize("entrance", [Entrance.PAGE, Entrance.BULK_PAGE])
+@pytest.mark.parametrize("entrance", [Entrance.PAGE, Entrance.BULK_PAGE, Entrance.LINK])
 @pytest.mark.parametrize(
     ("payload", "schema"),
     [

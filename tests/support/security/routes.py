@@ -153,6 +153,8 @@ POST account/notifications/browsers/<uuid:channel_id>/test 302 404 404 404 404 4
 POST account/notifications/browsers/<uuid:channel_id>/remove 302 404 404 404 404 404 302 302 302 302 302 302 302
 GET  push-worker.js                              200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  manifest.webmanifest                        200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  decide/<str:token>/                         404 404 404 404 404 404 404 404 404 404 404 404 404
+POST decide/                                     403 403 403 403 403 403 403 403 403 403 403 403 403
 GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
