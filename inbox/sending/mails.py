@@ -15,6 +15,12 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import printed_mails
 from inbox.sending.message_texts import Block, MessageText, link_to, text_of
 
+#: A link that a finger hits.
+_BUTTON = (
+    "display:inline-block;margin:.5em 0;padding:.7em 1em;border:1px solid;border-radius:.5em;"
+    "text-decoration:none"
+)
+
 
 def send_mail(message: Message) -> SendResult:
     """
@@ -115,7 +121,7 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
         # <bdi>: text in the other direction does not reorder the label.
         [
             *(f"{escape(label)}: <bdi>{escape(value)}</bdi>" for label, value in block.facts),
-            *([_links(block)] if block.url else []),
+            *(_links(block) if block.url else []),
         ]
         for block in text.blocks
     ]
@@ -126,22 +132,21 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
     return (
         f'<!doctype html><html lang="{escape(language)}"><head><meta charset="utf-8">'
         f"<title>{escape(text.subject)}</title></head>"
-        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
+        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em;overflow-wrap:anywhere">'
         f'<h1 style="font-size:1.2em">{escape(text.subject)}</h1>{body}<hr>'
         f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
         "</body></html>"
     )
 
 
-def _links(block: Block) -> str:
+def _links(block: Block) -> list[str]:
     link = _link(block.url, block.link_text)
-    if not block.decide_url:
-        return link
-    return f"{_link(block.decide_url, _decide_text())} &nbsp;·&nbsp; {link}"
+    return [_link(block.decide_url, _decide_text(), _BUTTON), link] if block.decide_url else [link]
 
 
-def _link(url: str, text: str) -> str:
-    return f'<a href="{escape(url)}">{escape(text)}</a>'
+def _link(url: str, text: str, style: str = "") -> str:
+    look = f' style="{style}"' if style else ""
+    return f'<a href="{escape(url)}"{look}>{escape(text)}</a>'
 
 
 def mail_domain() -> str:

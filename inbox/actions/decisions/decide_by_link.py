@@ -34,7 +34,9 @@ def decide_by_link(
     actor = actor_of_link(link)
     with audit_rejected("decide", actor=actor, interrupt_id=link.interrupt_id):
         if signed_in not in (None, link.user_id):
-            raise LinkOfAnother(TranslatableMessage("Somebody else is signed in in this browser."))
+            raise LinkOfAnother(
+                TranslatableMessage("This browser is signed in to another account.")
+            )
         if has_findings:
             raise NotByLink(
                 TranslatableMessage(

@@ -1,5 +1,6 @@
 """Mails with links to decide, and the pages of these links."""
 
+import json
 import re
 from typing import Any
 
@@ -52,3 +53,51 @@ def secret_of(page: Any) -> str:
     """Return the secret that a page has in its form and in its cookie, "" without a form."""
     match = re.search(r'name="secret" value="([^"]+)"', page.content.decode())
     return match[1] if match else ""
+
+
+def prepare_demo(username: str) -> None:
+    """For `manage.py shell`, beside a running demo: allow links, and mail a person at once."""
+    from inbox.actions.policies.versions import publish_draft, save_draft
+    from inbox.queries.people.teams import team_by_slug
+    from inbox.rules.people.access import SEED
+
+    team = team_by_slug("demo")
+    save_draft(
+        team_id=team.pk,
+        body={"rules": [rule("mailed", "ask", require={"via": list(WAYS)})]},
+        actor=SEED,
+    )
+    publish_draft(team_id=team.pk, actor=SEED)
+    subscribe_person(_actor(username))
+
+
+def print_tokens(username: str) -> None:
+    """For `manage.py shell`: make links to all open requests of the demo, and print the tokens."""
+    from uuid import uuid4
+
+    from django.db import transaction
+
+    from inbox.actions.notifications.decision_links import issue_links
+    from inbox.models import Interrupt
+    from inbox.platform.clock import database_now
+
+    rows = Interrupt.objects.filter(status="open").select_related("team", "tool_call", "run")
+    user_id = _actor(username).user_id
+    with transaction.atomic():
+        tokens = issue_links(list(rows), user_id=user_id, message_id=uuid4(), now=database_now())
+    print(json.dumps({str(pk): token for pk, token in tokens.items()}))
+
+
+def print_counts() -> None:
+    """For `manage.py shell`: print how many links are used, and how many decisions there are."""
+    from inbox.models import Decision, DecisionLink
+
+    used = DecisionLink.objects.exclude(used_at=None).count()
+    print(json.dumps([used, Decision.objects.filter(entrance="link").count()]))
+
+
+def _actor(username: str) -> Any:
+    from inbox.models import User
+    from inbox.queries.people.api_keys import actor_of_user
+
+    return actor_of_user(User.objects.get(username=username))
