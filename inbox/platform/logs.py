@@ -101,6 +101,12 @@ def _redact_tokens(_logger: Any, _name: str, line: str) -> str:
     return _TOKENS.sub(r"\1…", line)
 
 
+def without_decision_tokens(text: str) -> str:
+    """Leave out the tokens of links that decide a request."""
+    return _DECISION_TOKENS.sub(r"\1…", text)
+
+
+_DECISION_TOKENS = re.compile(r"(/decide/)[\w.~%:+=-]{16,}")
 #: Pages whose address has a secret; see `inbox/web/urls.py`.
 _TOKENS = re.compile(r"(/(?:decide|join|unsubscribe)/)[\w.~%:+=-]{16,}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -132,7 +132,8 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
     return (
         f'<!doctype html><html lang="{escape(language)}"><head><meta charset="utf-8">'
         f"<title>{escape(text.subject)}</title></head>"
-        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em;overflow-wrap:anywhere">'
+        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em;'
+        'overflow-wrap:anywhere">'
         f'<h1 style="font-size:1.2em">{escape(text.subject)}</h1>{body}<hr>'
         f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
         "</body></html>"

@@ -93,6 +93,12 @@ def test_a_requirement_that_is_not_enforced_is_not_published(admin):
     assert "two" in response.json()["detail"]
 
 
+def test_a_policy_that_lets_links_decide_is_published(admin):
+    save(admin, {"rules": [rule("mailed", "ask", require={"via": ["web", "link"]})]})
+
+    assert publish(admin).status_code == 201
+
+
 @pytest.mark.parametrize("body", ["{", "[" * 100_000])
 def test_a_draft_that_cannot_be_read_is_not_published(admin, body):
     save(admin)

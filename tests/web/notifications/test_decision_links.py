@@ -1,6 +1,10 @@
 """The pages of links in mails that decide a request without signing in."""
 
+import logging
+from io import StringIO
+
 import pytest
+import structlog
 from django.core import mail
 from django.test import Client
 
@@ -360,3 +364,48 @@ def test_each_request_of_a_mail_has_its_own_link(world, bob):
     assert tokens_in(str(mail.outbox[-1].alternatives[0][0])) == [first, second]
     press(Client(), second)
     assert [reread(row).status for row in requests] == ["open", "resolved"]
+
+
+@pytest.fixture
+def log():
+    """The log as a process writes it."""
+    handler = next(
+        handler
+        for handler in logging.getLogger().handlers
+        if isinstance(handler.formatter, structlog.stdlib.ProcessorFormatter)
+    )
+    written = StringIO()
+    former = handler.setStream(written)
+    yield written
+    handler.setStream(former)
+
+
+def test_logs_have_no_token(linked, log):
+    _, token = linked
+    logging.getLogger("django.request").error("An error at /decide/%s/", token)
+
+    Client().get(f"/decide/{'a' * 43}/")
+    press(Client(), token)
+    Client().get(f"/decide/{token}/")
+
+    lines = log.getvalue()
+    assert "Not Found: /decide/…/" in lines
+    assert "An error at /decide/…/" in lines
+    assert token not in lines
+    assert "a" * 43 not in lines
+
+
+def test_printed_mails_have_no_token_but_their_person_sees_it(linked, settings, capsys):
+    _, token = linked
+    settings.EMAIL_BACKEND = "inbox.platform.printed_mail.PrintedMailBackend"
+
+    (sent,) = mail.outbox
+    sent.connection = None
+    sent.send()
+
+    printed = capsys.readouterr().out
+    assert "/decide/…/" in printed
+    assert "Open the request: https://signoff.example.com/interrupts/" in printed
+    assert token not in printed
+    assert token in str(sent.body)
+    assert token in str(sent.alternatives[0][0])

@@ -100,6 +100,10 @@ class Row:
         return not (self.fact or self.value or self.text)
 
 
+#: The ways in of a rule that lists none; links and chats have to be named.
+USUAL_WAYS: Final = (Via.WEB.value, Via.REST.value, Via.AGUI.value)
+
+
 @dataclass(frozen=True)
 class RuleForm:
     """The fields as they are displayed or posted."""
@@ -116,7 +120,8 @@ class RuleForm:
     keys: bool = True
     grantable: bool = True
     urgent: bool = False
-    via: Sequence[str] = tuple(way.value for way in Via)
+    via: Sequence[str] = USUAL_WAYS
+    lists_ways: bool = False  #: the stored rule lists its ways
     after: str = ""
     unit: str = "hours"
     on_expiry: str = OnExpiry.CANCEL.value
@@ -198,7 +203,8 @@ def _requirement_fields(requirement: Requirement) -> dict[str, Any]:
         "keys": requirement.keys,
         "grantable": requirement.grantable,
         "urgent": requirement.urgent,
-        "via": [way.value for way in requirement.via or Via],
+        "via": USUAL_WAYS if requirement.via is None else [way.value for way in requirement.via],
+        "lists_ways": requirement.via is not None,
         "after": after,
         "unit": unit,
         "on_expiry": requirement.on_expiry.value,
@@ -235,6 +241,7 @@ def read_form(post: QueryDict) -> RuleForm:
         grantable="grantable" in post,
         urgent="urgent" in post,
         via=post.getlist("via"),
+        lists_ways="lists_ways" in post,
         self_approval=text("self_approval"),
         fresh=text("fresh"),
         after=text("after"),
@@ -348,7 +355,8 @@ def _requirement_json(form: RuleForm, json_of: RuleJson) -> dict[str, Any]:
         "hours": form.hours or None,
     }
     members = {name: value for name, value in members.items() if value not in (None, [])}
-    if set(form.via) != set(Via):
+    # A list of the usual ways is kept: it forbids those that other rules name beside them.
+    if form.lists_ways or set(form.via) != set(USUAL_WAYS):
         members["via"] = list(form.via)
     if form.steps:
         steps = _loads(form.steps, "steps", json_of)
