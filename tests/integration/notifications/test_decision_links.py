@@ -13,8 +13,10 @@ from inbox.actions.notifications.announcements import (
     delete_old_announcements,
     expand_announcements,
 )
+from inbox.actions.notifications.decision_links import use_link
 from inbox.actions.notifications.messages import SendResult, claim_message, record_message
-from inbox.models import AuditEntry, Decision, DecisionLink, Interrupt, Team
+from inbox.models import AuditEntry, Channel, Decision, DecisionLink, Interrupt, Team
+from inbox.platform.clock import database_now
 from inbox.queries.notifications.links import actor_of_link, link_of
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
@@ -159,6 +161,31 @@ def test_no_link_for_requests_that_need_another_answer(world, bob, scenario):
     assert tokens_in(str(mail.outbox[-1].body)) == []
 
 
+def test_no_link_where_the_people_needed_are_only_in_the_ruling(world, bob):
+    slots = [{"role": "reviewer"}, {"role": "reviewer"}]
+    allow_links(world, slots=slots)
+    subscribe_person(bob)
+    start(world, "rehearse:tool_call")
+    Interrupt.objects.update(people_needed=1)
+
+    send_all()
+
+    assert mail.outbox
+    assert not DecisionLink.objects.exists()
+
+
+def test_no_link_to_a_person_by_another_way_than_mail(world, bob):
+    allow_links(world)
+    channel = subscribe_person(bob)
+    start(world, "rehearse:tool_call")
+    expand_announcements()
+    Channel.objects.filter(pk=channel.pk).update(kind="slack")
+
+    message = claim_message(channel_id=channel.pk)
+
+    assert [item.link_token for item in message.items] == [""]
+
+
 def test_no_link_of_a_team_that_decides_in_its_inbox_only(world, mail_about):
     allow_links(world)
     Team.objects.filter(pk=world.team.pk).update(inbox_only=True)
@@ -238,6 +265,19 @@ def test_a_link_decides_nothing_but_what_it_was_made_for(world, bob, dora):
     with pytest.raises(errors.Unauthenticated):
         decide(interrupt_id=mine.pk, view_digest=mine.shown_digest, actor=bob, **answer)
     assert not Decision.objects.exists()
+
+
+def test_a_link_is_marked_as_used_once(world, bob):
+    allow_links(world)
+    interrupt, token = mailed_link(world, bob)
+    link = link_of(token)
+    about = {"thread": interrupt.thread, "interrupt": interrupt, "actor": actor_of_link(link)}
+
+    use_link(link.pk, **about, now=database_now())
+
+    with pytest.raises(errors.Unauthenticated):
+        use_link(link.pk, **about, now=database_now())
+    assert AuditEntry.objects.filter(action="link.used").count() == 1
 
 
 def test_old_links_are_deleted_with_the_log(world, bob, later):

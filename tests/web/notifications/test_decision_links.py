@@ -205,13 +205,14 @@ def test_a_form_of_another_page_is_refused(linked):
 
     answers = [
         send(Client(), token, secret=secret),
+        send(Client(), token),
         send(browser, token),
         send(browser, token, secret=secret + "x"),
         send(browser, token, secret="\u00e9"),
         send(browser, token, "delete", secret=secret),
     ]
 
-    assert [answer.status_code for answer in answers] == [403] * 5
+    assert [answer.status_code for answer in answers] == [403] * 6
     assert reread(interrupt).status == "open"
 
 
@@ -306,6 +307,22 @@ def test_a_changed_request_is_decided_in_the_inbox(linked):
     for refusal in (page, answer):
         assert (refusal.status_code, CHANGED in text_of(refusal)) == (409, True)
     assert refusals() == ["VIEW_CHANGED"]
+    assert not Decision.objects.exists()
+
+
+def test_suspicious_characters_in_the_conversation_lead_to_the_inbox(world, bob, as_agent):
+    allow_links(world)
+    subscribe_person(bob)
+    agent = as_agent(proposals([{"amount": 35}]))
+    start(world, "Refund it at p\u0430ypal.com", agent=agent)
+    send_all()
+    (token,) = tokens_in(str(mail.outbox[-1].body))
+    browser = Client()
+    browser.cookies["signoff_decide"] = "s" * 43
+
+    assert CHANGED in text_of(browser.get(f"/decide/{token}/"))
+    assert send(browser, token, secret="s" * 43).status_code == 409
+    assert refusals() == ["NOT_BY_LINK"]
     assert not Decision.objects.exists()
 
 
