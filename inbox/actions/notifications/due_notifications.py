@@ -38,7 +38,7 @@ from inbox.rules.people.access import Role
 from inbox.rules.runs.states import InterruptStatus
 
 #: Of an interrupt and its run, for the facts and for whoever may decide.
-_READ = ("team", "agent", "tool_call", "run__requester_user", "run__requester_key")
+_READ = ("team", "agent", "run__requester_user", "run__requester_key")
 _HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Notifications of one message; the rest is in the next one.
 MAX_NOTIFICATIONS = 500

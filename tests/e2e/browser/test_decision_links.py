@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import staged_interrupts
+from tests.support.browser.accessibility_checks import find_faults
 from tests.support.browser.site import PHONE, Site, open_site, wait_for
 from tests.support.notifications import decision_links
 from tests.support.notifications.mail_server import MailServer, run_mail_server
@@ -115,6 +116,27 @@ def test_a_person_rejects_with_a_reason_on_a_phone(mailed):
 
     stored = site.call(f"/api/interrupts/{interrupt['id']}")["decision"]
     assert stored["payload"] == {"approved": False, "reason": "Not before Monday."}
+
+
+def test_the_pages_of_a_link_have_no_fault(mailed):
+    site = mailed.site
+    (interrupt,) = site.play(staged_interrupts.MAIL | {"minutes": 60})
+    token = mailed.tokens()[interrupt["id"]]
+
+    with site.browse(**PHONE, reduced_motion="reduce") as page:
+        page.goto(f"{site.url}/decide/{token}/")
+        assert find_faults(page) == []
+        page.locator("summary").tap()
+        page.get_by_label("Why do you reject it?").fill("   ")
+        page.get_by_role("button", name="Reject").tap()
+        expect(page.get_by_role("alert")).to_have_text("Give a reason of at most 2000 characters.")
+        assert find_faults(page) == []
+        page.get_by_label("Why do you reject it?").fill("Not before Monday.")
+        page.get_by_role("button", name="Reject").tap()
+        expect(page.get_by_role("status")).to_have_text("You rejected this")
+        assert find_faults(page) == []
+        page.goto(f"{site.url}/decide/{token}/")
+        assert find_faults(page) == []
 
 
 @pytest.mark.timeout(3_600)
