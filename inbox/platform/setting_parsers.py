@@ -90,7 +90,7 @@ def mail_settings(url: str) -> dict[str, Any]:
         ImproperlyConfigured: the URL is not valid.
     """
     if not url:
-        return {"EMAIL_BACKEND": "inbox.platform.printed_mail.PrintedMailBackend"}
+        return {"EMAIL_BACKEND": "inbox.platform.embedded.printed_mail.PrintedMailBackend"}
     parts = urlsplit(url)
     if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
         raise ImproperlyConfigured("SIGNOFF_EMAIL_URL must be an smtp:// or smtps:// URL.")

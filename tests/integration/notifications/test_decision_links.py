@@ -9,11 +9,9 @@ from django.core import mail
 
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.decide_by_link import decide_by_link
-from inbox.actions.notifications.announcements import (
-    delete_old_announcements,
-    expand_announcements,
-)
+from inbox.actions.notifications.announcements import delete_old_announcements
 from inbox.actions.notifications.decision_links import use_link
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.messages import SendResult, claim_message, record_message
 from inbox.models import AuditEntry, Channel, Decision, DecisionLink, Interrupt, Team
 from inbox.platform.clock import database_now
@@ -179,7 +177,7 @@ def test_no_link_to_a_person_by_another_way_than_mail(world, bob):
     channel = subscribe_person(bob)
     start(world, "rehearse:tool_call")
     expand_announcements()
-    Channel.objects.filter(pk=channel.pk).update(kind="slack")
+    Channel.objects.filter(pk=channel.pk).update(kind="slack", address="x")
 
     message = claim_message(channel_id=channel.pk)
 

@@ -7,7 +7,7 @@ import pytest
 
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.decide_by_link import decide_by_link
-from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.messages import claim_message
 from inbox.models import Channel, Decision, DecisionLink, Notification
 from inbox.platform.clock import database_now

@@ -414,7 +414,7 @@ def test_logs_have_no_token(linked, log):
 
 def test_printed_mails_have_no_token_but_their_person_sees_it(linked, settings, capsys):
     _, token = linked
-    settings.EMAIL_BACKEND = "inbox.platform.printed_mail.PrintedMailBackend"
+    settings.EMAIL_BACKEND = "inbox.platform.embedded.printed_mail.PrintedMailBackend"
 
     (sent,) = mail.outbox
     sent.connection = None
