@@ -12,9 +12,10 @@ from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.notifications.announcements import (
+    announce_expiry,
     delete_old_announcements,
-    expand_announcements,
 )
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import end_lapsed_grant
@@ -92,7 +93,9 @@ def handle_due_times() -> None:
 
 
 def send_expiry_notices() -> None:
-    """Notify webhooks of interrupts that expire soon."""
+    """Notify webhooks and people of interrupts that expire soon."""
+    with _logged(what="expiry"):
+        announce_expiry()
     for thread_id in overdue.threads_with_unannounced_expiry():
         with _logged(thread=str(thread_id)):
             warn_of_expiry(thread_id=thread_id)
@@ -128,6 +131,8 @@ def send_notifications() -> None:
             expand_announcements()
     for channel_id in {*channels_with_due_notifications(), *channels_with_due_edits()}:
         wakeups.wake_notifiers(channel_id)
+    for invitation_id in overdue.invitations_to_send():
+        wakeups.wake_inviters(invitation_id)
 
 
 @contextmanager

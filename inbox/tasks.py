@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import close_old_connections
 
 from inbox import engine, transparency_log
-from inbox.sending import notification_sender, webhook_sender
+from inbox.sending import invitation_sender, notification_sender, webhook_sender
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -29,6 +29,14 @@ def deliver_webhooks(endpoint_id: str) -> None:
 def send_notifications(channel_id: str) -> None:
     try:
         notification_sender.send_due(UUID(channel_id), stopping=engine.stopping)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="inbox.tasks.send_invitation")
+def send_invitation(invitation_id: str) -> None:
+    try:
+        invitation_sender.send_invitation(UUID(invitation_id), stopping=engine.stopping)
     finally:
         close_old_connections()
 

@@ -54,6 +54,16 @@ def wake_notifiers(channel_id: UUID) -> None:
     _send("inbox.tasks.send_notifications", channel_id)
 
 
+def wake_inviters_on_commit(invitation_id: UUID) -> None:
+    """Wake a worker for the mail of an invitation."""
+    _on_commit(wake_inviters, invitation_id)
+
+
+def wake_inviters(invitation_id: UUID) -> None:
+    """Wake a worker now; for the sweeper."""
+    _send("inbox.tasks.send_invitation", invitation_id)
+
+
 def wake_publishers(sink: int) -> None:
     """Wake a worker to send checkpoints to a sink, given by its number in the setting."""
     _send("inbox.tasks.publish_checkpoints", sink)

@@ -6,7 +6,7 @@ from inbox.api.agents import agents
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
-from inbox.api.notifications import chats, preferences
+from inbox.api.notifications import absences, browsers, chats, preferences
 from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
 from inbox.api.runs import runs, threads
@@ -110,8 +110,21 @@ urlpatterns = [
             "get_my_notifications", "set_my_notifications", "end_my_notifications"
         ),
     ),
+    path(
+        "me/absence",
+        absences.MyAbsence.of("get_my_absence", "set_my_absence", "end_my_absence"),
+    ),
+    path("me/absence/deputies", absences.MyAbsence.of("list_deputies")),
+    path("me/absence/represented/<int:user>", absences.MyAbsence.of("decline_deputy")),
     path("me/notifications/test", preferences.MyNotifications.of("test_my_notifications")),
+    path(
+        "me/channels",
+        browsers.MyChannels.of("list_my_channels", "add_my_channel", "set_my_channels"),
+    ),
+    path("me/channels/<uuid:channel_id>", browsers.MyChannels.of("remove_my_channel")),
+    path("me/channels/<uuid:channel_id>/test", browsers.MyChannels.of("test_my_channel")),
     path("teams/<slug:team>/channels", chats.Chats.of("list_chats", "add_chat")),
+    path("teams/<slug:team>/notifications/metrics", chats.Chats.of("get_delivery_metrics")),
     path("channels/<uuid:channel_id>", chats.Chats.of("get_chat", "change_chat", "remove_chat")),
     path("channels/<uuid:channel_id>/test", chats.Chats.of("test_chat")),
     path("channels/<uuid:channel_id>/notifications", chats.Chats.of("list_chat_notifications")),

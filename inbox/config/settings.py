@@ -3,7 +3,9 @@
 import os
 import re
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,13 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
 from inbox.platform.logs import LOGGING_CONFIGURATION
-from inbox.platform.setting_parsers import allauth_settings, mail_settings, parse_providers
+from inbox.platform.setting_parsers import (
+    allauth_settings,
+    mail_settings,
+    new_vapid_key,
+    parse_providers,
+    parse_vapid_key,
+)
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -26,21 +34,25 @@ os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3
 DEBUG = os.environ.get("SIGNOFF_DEBUG") == "1"
 
 
-def _secret_key() -> str:
-    """Return the key from the environment, or a generated key from the data directory."""
-    if key := os.environ.get("SIGNOFF_SECRET_KEY"):
-        return key
-    path = DATA_DIR / "secret-key"
+def _generated(file_name: str, new_key: Callable[[], str]) -> str:
+    """Return the key in a file of the data directory, which is generated if it is missing."""
+    path = DATA_DIR / file_name
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text()
     with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(50))
+        file.write(new_key())
     return path.read_text()
 
 
-SECRET_KEY = _secret_key()
+SECRET_KEY = os.environ.get("SIGNOFF_SECRET_KEY") or _generated(
+    "secret-key", lambda: secrets.token_urlsafe(50)
+)
+#: The private key that identifies this installation to push services (RFC 8292), "" without push.
+VAPID_KEY = parse_vapid_key(os.environ.get("SIGNOFF_VAPID_KEY", ""))
+if EMBEDDED and not VAPID_KEY:
+    VAPID_KEY = parse_vapid_key(_generated("vapid-key", new_vapid_key))
 #: Keys of decision signatures: the first signs, all verify. Default: the secret key.
 DECISION_KEYS = [
     key.strip() for key in os.environ.get("SIGNOFF_DECISION_KEYS", "").split(",") if key.strip()
@@ -266,7 +278,12 @@ ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
 # django-axes limits passwords; this limits the codes that are tried for one person.
-ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": "10/5m/key",
+    # Nobody can fill the mailbox of somebody else with mails that ask for a confirmation.
+    "confirm_email": "1/3m/key,5/d/key",
+}
 ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
 SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.OidcAdapter"
 SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)
@@ -317,6 +334,12 @@ vars().update(mail_settings(os.environ.get("SIGNOFF_EMAIL_URL", "")))
 #: Whether mails are sent. If they are only printed, pages show the links.
 SENDS_MAIL = bool(os.environ.get("SIGNOFF_EMAIL_URL"))
 DEFAULT_FROM_EMAIL = os.environ.get("SIGNOFF_EMAIL_FROM", "signoff@localhost")
+#: Whom push services contact about problems: a sender of mails, or the site.
+VAPID_SUBJECT = (
+    PUBLIC_URL
+    if PUBLIC_URL.startswith("https://") and not os.environ.get("SIGNOFF_EMAIL_FROM")
+    else f"mailto:{parseaddr(DEFAULT_FROM_EMAIL)[1]}"
+)
 
 # -- pages ----------------------------------------------------------------------------------------
 USE_TZ = True
@@ -354,6 +377,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "worker-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],
         "frame-ancestors": ["'none'"],

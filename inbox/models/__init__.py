@@ -17,6 +17,7 @@ from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
+from inbox.models.notifications.decision_links import DecisionLink
 from inbox.models.notifications.notifications import (
     Announcement,
     Channel,
@@ -59,6 +60,7 @@ __all__ = [
     "Claim",
     "Comment",
     "Decision",
+    "DecisionLink",
     "DeliveredOutcome",
     "Delivery",
     "DeliveryAttempt",

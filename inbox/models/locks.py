@@ -6,6 +6,7 @@ Database locks, in the order in which a transaction takes them.
 3. The active grants of the thread's agent, by id.
 4. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
    a checkpoint sink, a channel of notifications, the state of the background verification.
+   A person who adds a channel is locked before it.
 5. Teams, by id: for their settings and members, and for entries of their audit chains.
 6. The audit chain of the installation (advisory).
 
@@ -142,6 +143,11 @@ def lock_api_key(key_id: UUID) -> ApiKey | None:
 def lock_webhook(endpoint_id: UUID) -> WebhookEndpoint | None:
     """Lock a webhook, also a removed one."""
     return WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=endpoint_id).first()
+
+
+def lock_person(user_id: int) -> None:
+    """Lock a person before their channels, so that concurrent requests respect a limit."""
+    User.objects.select_for_update(no_key=True).filter(pk=user_id).first()
 
 
 def lock_channel(channel_id: UUID) -> Channel | None:

@@ -1,4 +1,4 @@
-"""Encryption of secrets in the database, and the keys that sign decisions."""
+"""Encryption of secrets in the database, and the keys for decisions and push messages."""
 
 import base64
 import json
@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
@@ -48,6 +50,38 @@ def decision_keys() -> tuple[bytes, ...]:
     return tuple(_derived(force_bytes(secret), b"signoff decisions") for secret in secrets)
 
 
+def is_push_on() -> bool:
+    """Return whether the installation has a key for push services (VAPID, RFC 8292)."""
+    return bool(settings.VAPID_KEY)
+
+
+def push_public_key() -> str:
+    """Return the key that browsers subscribe with, in base64url; "" without push."""
+    if not is_push_on():
+        return ""
+    point = (
+        _push_key(settings.VAPID_KEY)
+        .public_key()
+        .public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    )
+    return base64.urlsafe_b64encode(point).decode().rstrip("=")
+
+
+def push_pem_keys() -> tuple[bytes, bytes]:
+    """Return the private and the public key as PEM; call it only if push is on."""
+    key = _push_key(settings.VAPID_KEY)
+    return (
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ),
+        key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        ),
+    )
+
+
 def _cipher() -> MultiFernet:
     return MultiFernet(
         [_fernet(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
@@ -61,3 +95,9 @@ def _fernet(secret: str | bytes) -> Fernet:
 @lru_cache(maxsize=32)
 def _derived(secret: bytes, purpose: bytes) -> bytes:
     return HKDF(SHA256(), length=32, salt=None, info=purpose).derive(secret)
+
+
+@lru_cache(maxsize=4)
+def _push_key(text: str) -> ec.EllipticCurvePrivateKey:
+    number = int.from_bytes(base64.urlsafe_b64decode(f"{text}="), "big")
+    return ec.derive_private_key(number, ec.SECP256R1())

@@ -56,6 +56,7 @@ class LoggingConfiguration:
                         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                         structlog.processors.format_exc_info,
                         *self._rendering(),
+                        _redact_tokens,
                     ],
                     "foreign_pre_chain": self.shared,
                 }
@@ -95,6 +96,19 @@ def _escape(text: str) -> str:
     return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
+def _redact_tokens(_logger: Any, _name: str, line: str) -> str:
+    """Leave out the tokens of addresses: whoever has one can act with it."""
+    return _TOKENS.sub(r"\1…", line)
+
+
+def without_decision_tokens(text: str) -> str:
+    """Leave out the tokens of links that decide a request."""
+    return _DECISION_TOKENS.sub(r"\1…", text)
+
+
+_DECISION_TOKENS = re.compile(r"(/decide/)[\w.~%:+=-]{16,}")
+#: Pages whose address has a secret; see `inbox/web/urls.py`.
+_TOKENS = re.compile(r"(/(?:decide|join|unsubscribe)/)[\w.~%:+=-]{16,}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 

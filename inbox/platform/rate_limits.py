@@ -25,6 +25,8 @@ from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
 
+#: The policy of secrets in addresses, such as the links of mails.
+_GUESSES = "guesses"
 #: The timeout of one Redis command, and the time without commands after a failure.
 REDIS_TIMEOUT_SECONDS = 0.2
 REDIS_RETRY_SECONDS = 5.0
@@ -86,6 +88,29 @@ def count_anonymous(address: str) -> None:
         RateLimited.
     """
     _count_once("address", settings.RATE_LIMIT_ANONYMOUS, ipv6_network_of(address))
+
+
+def check_guesses(address: str) -> None:
+    """
+    Raise if an address has tried too many secrets that do not exist; see `count_guess`.
+
+    Raises:
+        RateLimited.
+    """
+    item = _parse_limit(settings.RATE_LIMIT_ANONYMOUS)
+    if item is not None:
+        limiter = rate_limiter(settings.REDIS_URL)
+        status = limiter.peek(_GUESSES, item, ipv6_network_of(address))
+        if status.is_over:
+            seconds = status.next_seconds
+            raise RateLimited(f"Too many tries. Try again in {seconds} s.", retry_after=seconds)
+
+
+def count_guess(address: str) -> None:
+    """Count a try of an address with a secret that does not exist or has ended."""
+    item = _parse_limit(settings.RATE_LIMIT_ANONYMOUS)
+    if item is not None:
+        rate_limiter(settings.REDIS_URL).count(_GUESSES, item, ipv6_network_of(address))
 
 
 def take_stream(actor: Actor) -> None:

@@ -1,11 +1,13 @@
 """
-Parsers of the environment variables SIGNOFF_OIDC and SIGNOFF_EMAIL_URL.
+Parsers of the environment variables SIGNOFF_OIDC, SIGNOFF_EMAIL_URL and SIGNOFF_VAPID_KEY.
 
 Why: django-allauth and Django have many settings for these, and no format for one variable.
 Remove when: Django reads mail settings from a URL, and allauth reads providers from JSON.
 """
 
+import base64
 import json
+import secrets
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -15,6 +17,8 @@ _REQUIRED: Final = ("id", "name", "issuer", "client_id", "client_secret")
 _ALLOWED: Final = {*_REQUIRED, "team", "role", "domains"}
 _ROLES: Final = ("viewer", "reviewer", "admin")
 _MAIL_TIMEOUT_SECONDS = 10
+#: The order of the group of P-256 (FIPS 186-5).
+_P256_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
 def parse_providers(text: str) -> list[dict[str, Any]]:
@@ -86,7 +90,7 @@ def mail_settings(url: str) -> dict[str, Any]:
         ImproperlyConfigured: the URL is not valid.
     """
     if not url:
-        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+        return {"EMAIL_BACKEND": "inbox.platform.embedded.printed_mail.PrintedMailBackend"}
     parts = urlsplit(url)
     if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
         raise ImproperlyConfigured("SIGNOFF_EMAIL_URL must be an smtp:// or smtps:// URL.")
@@ -101,3 +105,30 @@ def mail_settings(url: str) -> dict[str, Any]:
         "EMAIL_USE_TLS": not is_implicit_tls and parts.query != "tls=0",
         "EMAIL_TIMEOUT": _MAIL_TIMEOUT_SECONDS,
     }
+
+
+def new_vapid_key() -> str:
+    """Return a new private key of P-256, encoded as `parse_vapid_key` reads it."""
+    number = 1 + secrets.randbelow(_P256_ORDER - 1)
+    return base64.urlsafe_b64encode(number.to_bytes(32, "big")).decode().rstrip("=")
+
+
+def parse_vapid_key(text: str) -> str:
+    """
+    Check SIGNOFF_VAPID_KEY: a private key of P-256, 32 bytes in base64url; "" for none.
+
+    Raises:
+        ImproperlyConfigured.
+    """
+    text = text.strip().rstrip("=")
+    if not text:
+        return ""
+    try:
+        key = base64.b64decode(f"{text}=", altchars=b"-_", validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != 32 or not 1 <= int.from_bytes(key, "big") < _P256_ORDER:
+        raise ImproperlyConfigured(
+            "SIGNOFF_VAPID_KEY must be a private key of P-256: 32 bytes in base64url."
+        )
+    return text

@@ -36,6 +36,12 @@ class Forbidden(RequestRejected):
     code = "FORBIDDEN"
 
 
+class LinkOfAnother(Forbidden):
+    """Somebody else is signed in than the person for whom the link was made."""
+
+    code = "LINK_OF_ANOTHER"
+
+
 class MoreThanOwn(Forbidden):
     """The actor would grant more than their own permissions; `beyond` lists the excess."""
 
@@ -259,6 +265,12 @@ class NotInBulk(ContractError):
     """The interrupt must be decided individually; the message has the reason."""
 
     code = "NOT_IN_BULK"
+
+
+class NotByLink(ContractError):
+    """The interrupt cannot be decided by the link of a mail; the message has the reason."""
+
+    code = "NOT_BY_LINK"
 
 
 class Claimed(ContractError):

@@ -1,1 +1,1 @@
-"""Sending to other systems: webhooks, mails and chats."""
+"""Sending to other systems: webhooks, mails, chats and push services."""

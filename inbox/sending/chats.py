@@ -2,29 +2,20 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-import httpx
 from django.utils.translation import gettext
 
-from agents.adapters.remote.allowed_addresses import AddressRefused
 from inbox.actions.notifications.messages import Message, SendResult
-from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.platform.encryption import decrypt
-from inbox.rules.notifications.events import ChannelKind, SendProblem
-from inbox.rules.text.safe_text import escape_invisible
-from inbox.sending import outgoing_http
+from inbox.rules.notifications.events import ChannelKind
 from inbox.sending.message_texts import Block, MessageText, text_of
-from inbox.sending.outgoing_http import Answer
+from inbox.sending.posting import failure, post
 
 #: Requests that one message describes; it counts the others.
 MAX_ITEMS = 5
-#: Discord and Slack answer with the message itself.
-_MAX_ANSWER_BYTES, _MAX_ANSWER_CHARACTERS = 100_000, 500
-_SHORTEST_SECRET = 6
 #: Of Slack: https://docs.slack.dev/reference/block-kit/
 _MAX_HEADER = 150
 _MAX_FALLBACK = 3_000
@@ -44,45 +35,13 @@ def send_chat_message(message: Message) -> SendResult:
     method = "PATCH" if message.message_ref else "POST"
     is_discord = message.kind is ChannelKind.DISCORD
     address = _discord_url(url, message.message_ref) if is_discord else url
-    answer = post(address, build_payload(message), _HEADERS, method=method)
+    body = json.dumps(build_payload(message), ensure_ascii=False)
+    answer = post(address, body, _HEADERS, method=method)
     if isinstance(answer, SendResult):
         return answer
     if answer.is_success:
         return SendResult(message_ref=_discord_id(answer.body) if is_discord else "")
-    return failure(answer, _without_secrets(answer.body[:_MAX_ANSWER_CHARACTERS], url))
-
-
-def post(
-    url: str,
-    payload: Any,
-    headers: Mapping[str, str],
-    *,
-    method: str = "POST",
-    seconds: float = outgoing_http.ANSWER_SECONDS,
-) -> Answer | SendResult:
-    """Send a payload to an address that is allowed; return the problem without an answer."""
-    try:
-        return outgoing_http.post(
-            url,
-            json.dumps(payload, ensure_ascii=False),
-            headers,
-            may_be_private=is_private_host(url),
-            most_bytes=_MAX_ANSWER_BYTES,
-            method=method,
-            seconds=seconds,
-        )
-    except AddressRefused:
-        return SendResult(SendProblem.REFUSED, gettext("The address is not allowed."))
-    except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-        return SendResult(SendProblem.TEMPORARY, type(error).__name__)
-
-
-def failure(answer: Answer, body: str) -> SendResult:
-    """Return the result of an answer that is no success; `body` has no secrets."""
-    text = f"{answer.status} {escape_invisible(' '.join(body.split()))}".strip()
-    if answer.status in (408, 429) or answer.status >= 500:
-        return SendResult(SendProblem.TEMPORARY, text, retry_after(answer))
-    return SendResult(SendProblem.REFUSED, text)
+    return failure(answer, url)
 
 
 def _discord_url(url: str, message_ref: str) -> str:
@@ -102,25 +61,6 @@ def _discord_id(body: str) -> str:
         return ""
     name = sent.get("id") if isinstance(sent, dict) else None
     return name if isinstance(name, str) and re.fullmatch(r"[0-9]{1,20}", name) else ""
-
-
-def _without_secrets(text: str, url: str) -> str:
-    """Return the answer of a server without the parts of the URL that it repeats."""
-    parts = urlsplit(url)
-    values = [value for _, value in parse_qsl(parts.query)]
-    secrets = {url, parts.path, parts.query, *parts.path.split("/"), *values}
-    secrets |= {unquote(secret) for secret in secrets}
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "…")
-    return text
-
-
-def retry_after(answer: Answer) -> timedelta | None:
-    """Return the seconds of a Retry-After header; dates are left out."""
-    text = answer.headers.get("retry-after", "")
-    is_number = text.isascii() and text.isdecimal() and len(text) < 6
-    return timedelta(seconds=int(text)) if is_number else None
 
 
 def build_payload(message: Message) -> dict[str, Any]:

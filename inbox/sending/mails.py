@@ -5,18 +5,21 @@ from email.utils import parseaddr
 from html import escape
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.utils.translation import gettext
 
-from inbox.actions.notifications.messages import Message, SendResult
+from inbox.actions.notifications.messages import MAX_LISTED, Message, SendResult
 from inbox.queries.notifications.notifications import unsubscribe_token
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import printed_mails
-from inbox.sending.message_texts import MessageText, link_to, text_of
+from inbox.sending.message_texts import Block, MessageText, link_to, text_of
 
-#: Requests that one mail lists; it counts the others.
-MAX_ITEMS = 20
+#: A link that a finger hits.
+_BUTTON = (
+    "display:inline-block;margin:.5em 0;padding:.7em 1em;border:1px solid;border-radius:.5em;"
+    "text-decoration:none"
+)
 
 
 def send_mail(message: Message) -> SendResult:
@@ -27,6 +30,14 @@ def send_mail(message: Message) -> SendResult:
         Exception: the mail could not be built.
     """
     mail = build_mail(message)
+    result = deliver(mail)
+    if result.problem is None:
+        printed_mails.keep(mail)
+    return result
+
+
+def deliver(mail: EmailMessage) -> SendResult:
+    """Send a mail, and return the answer of the server."""
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as error:
@@ -39,7 +50,6 @@ def send_mail(message: Message) -> SendResult:
         return SendResult(SendProblem.TEMPORARY, _answer(error.smtp_code, error.smtp_error))
     except OSError as error:  # smtplib's other errors are subclasses
         return SendResult(SendProblem.TEMPORARY, type(error).__name__)
-    printed_mails.keep(mail)
     return SendResult()
 
 
@@ -59,11 +69,23 @@ def build_mail(message: Message) -> EmailMultiAlternatives:
     if message.is_mandatory:
         stop = ""
         end = gettext("Administrators get these notices, which nobody can switch off.")
+    elif message.items and all(item.deputy_of for item in message.items):
+        stop = ""
+        end = gettext(
+            "You get this mail as the deputy of somebody who is away. To decline, open "
+            "Notifications in your account."
+        )
     elif message.items:
         end = gettext("You get this mail because you subscribed to it. To stop these mails:")
+        if any(item.link_token for item in message.items):
+            warning = gettext(
+                "A link to decide works once, for 24 hours at most. Do not forward this mail:"
+                " whoever has the link can decide in your name."
+            )
+            end = f"{warning}\n{end}"
     else:
         end = gettext("Mails about requests will arrive at this address. To stop them:")
-    text = text_of(message, most_blocks=MAX_ITEMS)
+    text = text_of(message, most_blocks=MAX_LISTED)
     mail = EmailMultiAlternatives(
         text.subject, _plain(text, end, stop), to=[message.address], headers=_headers(message, stop)
     )
@@ -72,13 +94,25 @@ def build_mail(message: Message) -> EmailMultiAlternatives:
 
 
 def _plain(text: MessageText, end: str, stop: str) -> str:
-    paragraphs = [
-        "\n".join([*(f"{label}: {value}" for label, value in block.facts), block.url]).rstrip()
-        for block in text.blocks
-    ]
+    paragraphs = ["\n".join(_plain_lines(block)) for block in text.blocks]
     summary = "\n".join([*text.summary, text.pending_url]) if text.summary else ""
     parts = [text.subject, *paragraphs, summary, f"-- \n{end}\n{stop}".rstrip()]
     return "\n\n".join(part for part in parts if part)
+
+
+def _plain_lines(block: Block) -> list[str]:
+    lines = [f"{label}: {value}" for label, value in block.facts]
+    if block.decide_url:
+        return [
+            *lines,
+            f"{block.link_text}: {block.url}",
+            f"{_decide_text()}: {block.decide_url}",
+        ]
+    return [*lines, *([block.url] if block.url else [])]
+
+
+def _decide_text() -> str:
+    return gettext("Decide without signing in")
 
 
 def _html(language: str, text: MessageText, end: str, stop: str) -> str:
@@ -87,7 +121,7 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
         # <bdi>: text in the other direction does not reorder the label.
         [
             *(f"{escape(label)}: <bdi>{escape(value)}</bdi>" for label, value in block.facts),
-            *([_link(block.url, block.link_text)] if block.url else []),
+            *(_links(block) if block.url else []),
         ]
         for block in text.blocks
     ]
@@ -98,25 +132,37 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
     return (
         f'<!doctype html><html lang="{escape(language)}"><head><meta charset="utf-8">'
         f"<title>{escape(text.subject)}</title></head>"
-        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em">'
+        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em;'
+        'overflow-wrap:anywhere">'
         f'<h1 style="font-size:1.2em">{escape(text.subject)}</h1>{body}<hr>'
         f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
         "</body></html>"
     )
 
 
-def _link(url: str, text: str) -> str:
-    return f'<a href="{escape(url)}">{escape(text)}</a>'
+def _links(block: Block) -> list[str]:
+    link = _link(block.url, block.link_text)
+    return [_link(block.decide_url, _decide_text(), _BUTTON), link] if block.decide_url else [link]
+
+
+def _link(url: str, text: str, style: str = "") -> str:
+    look = f' style="{style}"' if style else ""
+    return f'<a href="{escape(url)}"{look}>{escape(text)}</a>'
+
+
+def mail_domain() -> str:
+    """Return the domain of the sender, for ids of messages."""
+    return parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
 
 
 def _headers(message: Message, stop: str) -> dict[str, str]:
-    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    domain = mail_domain()
     headers = {
         "Message-ID": f"<{message.message_id}@{domain}>",
         "Auto-Submitted": "auto-generated",
     }
     # The mails about a request form one conversation.
-    ids = [f"<{item.interrupt_id}@{domain}>" for item in message.items[:MAX_ITEMS]]
+    ids = [f"<{item.interrupt_id}@{domain}>" for item in message.items[:MAX_LISTED]]
     if ids:
         headers["References"] = " ".join(ids)
     if stop:

@@ -7,7 +7,8 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.utils.translation import override
+from django.utils.translation import get_language, override
+from uuid6 import uuid7
 
 from inbox.actions.notifications.edits import claim_edit, record_edit
 from inbox.actions.notifications.messages import (
@@ -16,20 +17,23 @@ from inbox.actions.notifications.messages import (
     claim_message,
     record_message,
 )
+from inbox.models import Channel
 from inbox.queries.notifications.notifications import kind_of
 from inbox.rules.notifications.events import CHAT_KINDS, WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
 from inbox.sending.mails import send_mail
+from inbox.sending.pushes import send_push
 from inbox.sending.slack_app import send_slack_message
 
 log = structlog.get_logger(__name__)
 
 _SENDERS: dict[ChannelKind, Callable[[Message], SendResult]] = {
     ChannelKind.EMAIL: send_mail,
+    ChannelKind.PUSH: send_push,
     **dict.fromkeys(WEBHOOK_CHATS, send_chat_message),
     ChannelKind.SLACK_APP: send_slack_message,
 }
-#: Slow mail servers occupy at most a quarter of a worker, and slow chats another quarter.
+#: Slow mail servers, slow chats and slow push services occupy at most a quarter of a worker each.
 _MOST = max(1, settings.CELERY_WORKER_CONCURRENCY // 4)
 _slots = {send: threading.BoundedSemaphore(_MOST) for send in _SENDERS.values()}
 _never = threading.Event()
@@ -59,6 +63,27 @@ def send_due(channel_id: UUID, *, stopping: threading.Event = _never) -> None:
         log.warning("database unavailable", channel=str(channel_id), error=str(error)[:200])
     finally:
         slots.release()
+
+
+def send_test_mail(address: str) -> SendResult:
+    """Send a test mail now, in the active language, and return the answer of the server."""
+    return _SENDERS[ChannelKind.EMAIL](_test_message(ChannelKind.EMAIL, address))
+
+
+def send_test_to_chat(channel_id: UUID) -> SendResult | None:
+    """Send a test message to a chat now; return None if there is none that is switched on."""
+    channel = Channel.objects.filter(
+        pk=channel_id, team__isnull=False, removed_at=None, disabled_at=None
+    ).first()
+    if channel is None:
+        return None
+    kind = ChannelKind(channel.kind)
+    return _SENDERS[kind](_test_message(kind, channel.address, channel.pk))
+
+
+def _test_message(kind: ChannelKind, address: str, channel_id: UUID | None = None) -> Message:
+    language = get_language() or settings.LANGUAGE_CODE
+    return Message(channel_id or uuid7(), 0, uuid7(), kind, address, language, [])
 
 
 def _edit_messages(channel_id: UUID, stopping: threading.Event) -> None:

@@ -30,18 +30,19 @@ class Answer:
 
 def post(
     url: str,
-    body: str,
+    body: str | bytes,
     headers: Mapping[str, str],
     *,
     may_be_private: bool,
     most_bytes: int,
     method: str = "POST",
-    seconds: float = ANSWER_SECONDS,
+    seconds: float | None = None,
 ) -> Answer:
     """
     Post to the resolved address that was checked, and wait for the answer.
 
-    `method` is another one with a body, such as PATCH. `seconds` is the limit for all but the body.
+    `method` is another one with a body, such as PATCH. `seconds` is the limit for all but the
+    body, ANSWER_SECONDS by default.
 
     Raises:
         AddressRefused, TimeoutError, OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL.
@@ -60,16 +61,17 @@ def post(
 
 async def send(
     url: str,
-    body: str,
+    body: str | bytes,
     headers: Mapping[str, str],
     *,
     may_be_private: bool,
     most_bytes: int,
     method: str = "POST",
-    seconds: float = ANSWER_SECONDS,
+    seconds: float | None = None,
 ) -> Answer:
     """As `post`, in an event loop."""
     proxy = "" if may_be_private else settings.EGRESS_PROXY
+    seconds = ANSWER_SECONDS if seconds is None else seconds
     async with http_client.open_client(httpx.Timeout(seconds), proxy=proxy) as client:
         async with asyncio.timeout(seconds):
             target = await find_target(url, may_be_private=may_be_private, resolver=resolve)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -11,16 +11,9 @@ from django.conf import settings
 from inbox.actions.notifications.messages import Message, SendResult
 from inbox.platform.encryption import decrypt
 from inbox.rules.notifications.events import SendProblem
-from inbox.sending.chats import (
-    build_payload,
-    escape_slack,
-    failure,
-    post,
-    retry_after,
-    slack_link,
-    slack_text,
-)
+from inbox.sending.chats import build_payload, escape_slack, slack_link, slack_text
 from inbox.sending.outgoing_http import Answer
+from inbox.sending.posting import failure, post, retry_after
 
 #: Errors after which the same call may succeed: https://docs.slack.dev/reference/methods
 _TEMPORARY = frozenset(
@@ -55,7 +48,8 @@ def send_slack_message(message: Message) -> SendResult:
         "Authorization": f"Bearer {app['token']}",
         "Content-Type": "application/json; charset=utf-8",
     }
-    answer = post(f"{settings.SLACK_API_URL}{call.method}", call.body, headers)
+    body = json.dumps(call.body, ensure_ascii=False)
+    answer = post(f"{settings.SLACK_API_URL}{call.method}", body, headers)
     return answer if isinstance(answer, SendResult) else _result(answer)
 
 
@@ -71,7 +65,7 @@ def _call(message: Message, channel: str) -> _Call:
 def _result(answer: Answer) -> SendResult:
     """Return the result of a call: Slack answers 200 to most errors, with `ok: false`."""
     if not answer.is_success:
-        return failure(answer, "")
+        return failure(replace(answer, body=""), settings.SLACK_API_URL)
     try:
         body = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -98,17 +92,13 @@ def answer_press(url: str, text: str, *, link: str = "", link_text: str = "") ->
     blocks = [{"type": "section", "text": slack_text(text)}]
     if link:
         blocks.append(slack_link(link, link_text))
-    answer = post(
-        url,
-        {
-            "response_type": "ephemeral",
-            "replace_original": False,
-            "text": escape_slack(text),
-            "blocks": blocks,
-        },
-        {},
-        seconds=_ANSWER_SECONDS,
-    )
+    body = {
+        "response_type": "ephemeral",
+        "replace_original": False,
+        "text": escape_slack(text),
+        "blocks": blocks,
+    }
+    answer = post(url, json.dumps(body, ensure_ascii=False), {}, seconds=_ANSWER_SECONDS)
     is_sent = isinstance(answer, Answer) and answer.is_success
     if not is_sent:
         log.warning("press not answered")

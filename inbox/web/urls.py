@@ -15,7 +15,14 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
-from inbox.web.notifications import chat_accounts, chats, notifications, slack_hook
+from inbox.web.notifications import (
+    browsers,
+    chat_accounts,
+    chats,
+    decision_links,
+    notifications,
+    slack_hook,
+)
 from inbox.web.people import (
     accept_invitation,
     account_urls,
@@ -42,6 +49,12 @@ urlpatterns = [
     *account_urls.urlpatterns,
     path("account/notifications/", notifications.notifications, name="notifications"),
     path("account/notifications/save", notifications.save, name="save_notifications"),
+    path("account/notifications/away", notifications.save_absence, name="save_absence"),
+    path(
+        "account/notifications/deputy/<int:user>/decline",
+        notifications.decline,
+        name="decline_deputy",
+    ),
     path("account/notifications/test", notifications.test, name="test_notifications"),
     path("account/chats/link/<str:token>/", chat_accounts.link, name="chat_link"),
     path("account/chats/link/<str:token>/connect", chat_accounts.connect, name="connect_chat"),
@@ -51,6 +64,19 @@ urlpatterns = [
         name="disconnect_chat",
     ),
     path("hooks/slack/<uuid:channel_id>", slack_hook.hook, name="slack_hook"),
+    path("account/notifications/pushes", browsers.save, name="save_pushes"),
+    path(
+        "account/notifications/browsers/<uuid:channel_id>/test",
+        browsers.test,
+        name="test_browser",
+    ),
+    path(
+        "account/notifications/browsers/<uuid:channel_id>/remove",
+        browsers.remove,
+        name="remove_browser",
+    ),
+    path("push-worker.js", browsers.service_worker, name="push_worker"),
+    path("manifest.webmanifest", browsers.manifest, name="manifest"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),
     path("teams/<slug:team>/channels/add", chats.add, name="add_team_chat"),
@@ -59,6 +85,8 @@ urlpatterns = [
     path("channels/<uuid:channel_id>/switch", chats.switch, name="switch_team_chat"),
     path("channels/<uuid:channel_id>/test", chats.test, name="test_team_chat"),
     path("channels/<uuid:channel_id>/remove", chats.remove, name="remove_team_chat"),
+    path("decide/", decision_links.decide, name="decide_by_link"),
+    path("decide/<str:token>/", decision_links.show_link, name="decision_link"),
     path("unsubscribe/<str:token>/", notifications.end_by_link, name="unsubscribe"),
     path("language/", languages.choose, name="set_language"),
     path("", inbox_lists.interrupt_list, {"state": ListState.OPEN}, name="pending"),

@@ -11,6 +11,7 @@ from tests.campaigns.faults.deployment import DATABASES
 from tests.campaigns.faults.kills import kills
 from tests.campaigns.faults.long_races import long_races
 from tests.campaigns.faults.named_kills import named_kills, policy_kills
+from tests.campaigns.faults.notification_kills import notification_kills
 from tests.campaigns.faults.pauses import pauses
 from tests.campaigns.faults.setup import Stage, stage
 from tests.campaigns.report import Report
@@ -28,7 +29,7 @@ _ON_EACH_DATABASE: Final[dict[str, Callable[..., Report]]] = {
     "policy-kills": policy_kills,
     "pauses": pauses,
 }
-CAMPAIGNS: Final = ("kills", *_ON_EACH_DATABASE, *_ON_ONE_STAGE, "races")
+CAMPAIGNS: Final = ("kills", "notification-kills", *_ON_EACH_DATABASE, *_ON_ONE_STAGE, "races")
 
 
 def run_campaigns(directory: Path, *, names: Sequence[str], short: bool) -> list[Report]:
@@ -46,6 +47,8 @@ def run_campaigns(directory: Path, *, names: Sequence[str], short: bool) -> list
 def _alone(directory: Path, names: Sequence[str], *, short: bool) -> Iterable[Callable[[], Report]]:
     if "kills" in names:
         yield partial(kills, directory / "kills", short=short)
+    if "notification-kills" in names:
+        yield partial(notification_kills, directory / "notification-kills", short=short)
     for name, campaign in _ON_EACH_DATABASE.items():
         for database in DATABASES if name in names else ():
             yield partial(campaign, directory / name / database, database, short=short)

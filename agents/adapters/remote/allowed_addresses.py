@@ -118,6 +118,14 @@ async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = res
     return Target(target.geturl(), host, parts.netloc)
 
 
+def is_private_literal(host: str) -> bool:
+    """Return whether a host is an address that is not public; names are resolved later."""
+    try:
+        return not _is_public(_address(host))
+    except ValueError:
+        return False
+
+
 def _address(text: str) -> IPAddress:
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):

@@ -17,6 +17,7 @@ from agents.agui import strict_json
 
 T = TypeVar("T")
 EVENTS, JSON = "text/event-stream", "application/json"
+BYTES = "application/octet-stream"
 _EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES)
 
 
@@ -76,22 +77,22 @@ def build_request(
     headers: Mapping[str, str],
     *,
     accept: str = EVENTS,
-    body: str | None = None,
+    body: str | bytes | None = None,
     method: str = "POST",
 ) -> httpx.Request:
     """
-    Build a POST with a JSON body, or a GET without; our headers override `headers`.
+    Build a POST with a body, or a GET without; our headers override `headers`.
 
-    `method` is another one with a body.
+    A text is JSON, and bytes are anything else. `method` is another one with a body.
     """
     own_headers = {"Host": target.netloc, "Accept": accept, "Accept-Encoding": "identity"}
     if body is not None:
-        own_headers["Content-Type"] = JSON
+        own_headers["Content-Type"] = JSON if isinstance(body, str) else BYTES
     return client.build_request(
         "GET" if body is None else method,
         target.url,
         headers={**headers, **own_headers},
-        content=None if body is None else body.encode(),
+        content=body.encode() if isinstance(body, str) else body,
         extensions={"sni_hostname": target.host},
     )
 

@@ -22,15 +22,15 @@ def audit_rejected(
     Run the block in a transaction; record its rejection in another one, and raise it again.
 
     Name the interrupt or the run concerned. NotFound is not recorded: people without access must
-    not write to a team's trail. Of repeated rejections only some are recorded (`is_recorded`), so
-    that the trail cannot be flooded.
+    not write to a team's trail, unless they have a link to a request. Of repeated rejections only
+    some are recorded (`is_recorded`), so that the trail cannot be flooded.
     """
     try:
         with transaction.atomic(durable=True):
             yield
-    except errors.NotFound:
-        raise
     except errors.RequestRejected as rejection:
+        if isinstance(rejection, errors.NotFound) and actor.link_id is None:
+            raise
         _record_rejection(tried, rejection.code, actor, interrupt_id, run_id)
         raise
 
@@ -46,7 +46,7 @@ def _record_rejection(
         return
     interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
     audit_trail.record(
-        "interrupt.refused" if interrupt else "run.refused",
+        _action(actor, interrupt),
         actor,
         now,
         thread=thread,
@@ -56,6 +56,12 @@ def _record_rejection(
         code=code,
         **rejection_detail(count),
     )
+
+
+def _action(actor: Actor, interrupt: Interrupt | None) -> str:
+    if actor.link_id is not None:
+        return "link.refused"
+    return "interrupt.refused" if interrupt else "run.refused"
 
 
 def count_rejection(subject_id: UUID, actor: Actor, action: str, code: str) -> int:

@@ -17,7 +17,8 @@ from inbox.actions.decisions.endorsements import (
     joined_entry,
 )
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
-from inbox.actions.notifications.announcements import announce
+from inbox.actions.notifications.announcements import announce, announce_outcomes
+from inbox.actions.notifications.decision_links import use_link
 from inbox.actions.policies.grants import make_grant, stand_down
 from inbox.actions.policies.rulings import audit_detail
 from inbox.actions.runs.resume import queue_resume_if_complete
@@ -28,6 +29,7 @@ from inbox.models.moves import Move, move_row
 from inbox.models.statements import Select, insert
 from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.notifications.links import check_by_link, check_link_of
 from inbox.queries.people.access import require_current
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import load_rulings
@@ -143,7 +145,7 @@ def decide(
             the rules.
         AlreadyDecided: there is another decision; `detail` has `by`, `at` and `closed_as`.
         Claimed: another person holds the claim; `detail` has `by` and `until`.
-        InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
+        InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk, NotByLink.
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
         ViewChanged: `view_digest` is not that of the current view.
         InvalidValue, GrantInvalid: the grant or the override is not possible.
@@ -156,6 +158,8 @@ def decide(
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         (interrupt,) = _INTERRUPT.all(pk=interrupt_id)
         entry = ResumeEntry(interrupt.interrupt_id, status, payload)
+        if entrance is Entrance.LINK:
+            check_open(interrupt)  # a link does not repeat a decision
         if interrupt.status != InterruptStatus.OPEN:
             return _replayed_decision(interrupt, entry, actor)
         draft = DecisionDraft(
@@ -179,6 +183,8 @@ def decide(
             if endorsement is not None:
                 return endorsement
         (decision,) = _store_decisions(authorization, interrupt.run, [draft])
+        if actor.link_id is not None:
+            use_link(actor.link_id, thread=thread, interrupt=interrupt, actor=actor, now=now)
         queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
         return decision
 
@@ -255,8 +261,10 @@ def _store_decisions(
     _sign(decisions)
     insert(decisions)
     _record_overrides(authorization, run, decisions)
-    end_endorsements(decisions, now)
+    overruled = end_endorsements(decisions, now)
     _close(answers, authorization)
+    if not decided_by_policy:
+        announce_outcomes(run, decisions, overruled, now)
     _record_audit(authorization, run, drafts, decisions)
     _change_grants(authorization, drafts, unseen)
     outbox.interrupts_closed(
@@ -439,6 +447,11 @@ def _unseen(authorization: Authorization, draft: DecisionDraft) -> Sequence[str]
     return unseen_sets(draft.interrupt, authorization.actor.user_id)
 
 
+def _check_link(authorization: Authorization, draft: DecisionDraft) -> None:
+    check_link_of(authorization.actor, draft.interrupt, draft.view_digest)
+    check_by_link(draft.interrupt, _quorum(authorization, draft))
+
+
 def _check_bulk(authorization: Authorization, draft: DecisionDraft) -> None:
     if draft.entry.status is EntryStatus.RESOLVED:
         candidate = draft.interrupt.bulk_candidate()
@@ -456,6 +469,7 @@ _DRAFT_CHECKS: dict[Check, Callable[[Authorization, DecisionDraft], None]] = {
     Check.POLICY: _check_policy,
     Check.OVERRIDE: _check_override,
     Check.SEEN: _check_seen,
+    Check.LINK: _check_link,
 }
 
 

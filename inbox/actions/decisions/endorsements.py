@@ -147,8 +147,13 @@ def withdraw_endorsement(*, interrupt_id: UUID, actor: Actor) -> None:
         _wake(thread)
 
 
-def end_endorsements(decisions: Sequence[Decision], now: datetime) -> None:
-    """Make the endorsements part of the decisions that they led to, and void the others."""
+def end_endorsements(decisions: Sequence[Decision], now: datetime) -> set[UUID]:
+    """
+    Make the endorsements part of the decisions that they led to, and void the others.
+
+    Return the ids of the interrupts with voided endorsements.
+    """
+    overruled = set()
     for decision in decisions:
         if decision.interrupt.people_needed < 2:
             continue
@@ -161,8 +166,9 @@ def end_endorsements(decisions: Sequence[Decision], now: datetime) -> None:
         endorsed = decision.interrupt.endorsed_payload
         if is_approval and is_same_proposal(endorsed, proposal_text(payload)):
             rows.update(decision=decision)
-        else:
-            rows.update(voided_at=now)
+        elif rows.update(voided_at=now):
+            overruled.add(decision.interrupt_id)
+    return overruled
 
 
 def void_endorsements(interrupt: Interrupt, now: datetime) -> list[str]:

@@ -1,26 +1,18 @@
 """Edits of sent chat messages after a request in them was closed, or opened again."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from inbox.actions.notifications.messages import (
-    HEAVY,
-    LEASE,
-    READ,
-    Item,
-    Message,
-    SendResult,
-    items_of,
-)
+from inbox.actions.notifications.due_notifications import HEAVY, READ
+from inbox.actions.notifications.messages import LEASE, Message, SendResult
 from inbox.models import Channel, Notification
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.chat_messages import closings_of, outdated_notifications
+from inbox.queries.notifications.chat_messages import outdated_notifications
+from inbox.queries.notifications.message_facts import items_of
 from inbox.queries.policies.policies import load_rulings
 from inbox.rules.notifications.events import (
     MAX_WAIT,
@@ -55,6 +47,8 @@ def claim_edit(*, channel_id: UUID) -> Message | None:
     channel.lease_until = now + LEASE
     channel.save(update_fields=["fence", "lease_until"])
     related = rows.select_related(*(f"announcement__interrupt__{name}" for name in READ))
+    sent = list(related.defer(*HEAVY).order_by("pk"))
+    load_rulings([row.announcement.interrupt for row in sent if row.announcement.interrupt])
     return Message(
         channel.pk,
         channel.fence,
@@ -62,7 +56,7 @@ def claim_edit(*, channel_id: UUID) -> Message | None:
         ChannelKind(channel.kind),
         channel.address,
         channel.language,
-        _items(channel, list(related.defer(*HEAVY).order_by("pk")), now),
+        items_of(channel, sent, now),
         message_ref=first.message_ref,
     )
 
@@ -102,14 +96,6 @@ def _waits(channel: Channel, now: datetime) -> bool:
 
 def _rows_of(channel_id: UUID, message_ref: str) -> QuerySet[Notification]:
     return Notification.objects.filter(channel=channel_id, message_ref=message_ref)
-
-
-def _items(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Item]:
-    interrupts = [row.announcement.interrupt for row in rows if row.announcement.interrupt]
-    load_rulings(interrupts)
-    closings = closings_of(interrupts)
-    items = items_of(channel, rows, now)
-    return [replace(item, closing=closings.get(item.interrupt_id)) for item in items]
 
 
 def _record_displayed(message: Message, *, is_edited: bool) -> None:

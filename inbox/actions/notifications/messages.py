@@ -1,45 +1,43 @@
 """Messages to a channel: claiming what is due to it, and recording the result."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from uuid6 import uuid7
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.notifications.announcements import announce_outage
+from inbox.actions.notifications.decision_links import end_links, issue_links
+from inbox.actions.notifications.due_notifications import take_due_rows
 from inbox.actions.people.accounts import record_change
 from inbox.actions.webhooks import outbox
-from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion, Subscription
+from inbox.models import Channel, Notification, Subscription
 from inbox.models.locks import lock_channel
 from inbox.models.moves import settle_notifications
 from inbox.platform.clock import database_now
-from inbox.queries.notifications.chat_messages import ApproveButton, approve_button_of
-from inbox.queries.notifications.recipients import (
-    administrators_of,
-    attention_to,
-    confirmed_address,
-    reason_to_drop,
-    reason_to_drop_in_chat,
-    schedule_of,
-    subscribers_of,
-    team_of,
+from inbox.queries.notifications.message_facts import (
+    DisabledChat,
+    Item,
+    Publication,
+    disabled_chat_of,
+    items_of,
+    publication_of,
 )
-from inbox.queries.policies.policies import load_rulings
-from inbox.queries.runs.threads import HEAVY_OF_RUNS
+from inbox.queries.notifications.recipients import confirmed_address
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
-    CHOICES,
     MANDATORY,
     MAX_FAILING_TIME,
     MAX_FAILURES,
     MAX_REFUSALS,
     MAX_REFUSED_TIME,
     MAX_WAIT,
-    AnnouncementKind,
+    WAITING,
     ChannelEnd,
     ChannelKind,
     DisplayedState,
@@ -49,60 +47,18 @@ from inbox.rules.notifications.events import (
     next_message_at,
     retry_delay,
 )
-from inbox.rules.notifications.outcomes import Closing
-from inbox.rules.notifications.schedule import NO_SCHEDULE
 from inbox.rules.people.access import NOTIFIER, Actor
-from inbox.rules.runs.states import InterruptStatus
 
-#: Of an interrupt and its run, for the facts and for whoever may decide.
-READ = ("team", "agent", "run__requester_user", "run__requester_key")
-HEAVY = tuple(f"announcement__interrupt__run__{name}" for name in HEAVY_OF_RUNS)
 #: Longer than sending takes.
 LEASE = timedelta(seconds=90)
-#: Notifications of one message; the rest is in the next one.
-MAX_NOTIFICATIONS = 500
+#: Requests that one mail lists; it counts the others.
+MAX_LISTED = 20
 _MAX_ANSWER_CHARACTERS = 200
-#: Requests of one message that have a button.
-MAX_BUTTONS = 5
-
-
-@dataclass(frozen=True)
-class Item:
-    """The facts about one request in a message."""
-
-    interrupt_id: UUID
-    kind: str
-    team: str
-    agent: str
-    tool: str  #: "" if the request is about no tool call
-    requester: str  #: "" if unknown
-    expires_at: datetime | None
-    decided_by: str = ""  #: of a decision despite the policy
-    override_reason: str = ""
-    is_withdrawn: bool = False  #: the decision was taken back since
-    button: ApproveButton | None = None  #: None if the chat cannot approve the request
-    closing: Closing | None = None  #: None of an open request
-
-
-@dataclass(frozen=True)
-class Publication:
-    """The facts about a published policy in a message."""
-
-    team: str  #: "" for the installation
-    team_slug: str
-    number: int
-    publisher: str
-    comment: str
-
-
-@dataclass(frozen=True)
-class DisabledChat:
-    """The facts about a chat that was switched off, in a mail."""
-
-    team: str
-    team_slug: str
-    label: str
-    host: str
+_REASONS = {
+    SendProblem.REFUSED: Reason.REFUSED,
+    SendProblem.GONE: Reason.GONE,
+    SendProblem.BROKEN: Reason.BROKEN,
+}
 
 
 @dataclass(frozen=True)
@@ -144,8 +100,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
     now = database_now()
     if channel is None or channel.disabled_at is not None or _waits(channel, now):
         return None
-    _drop_closed(channel, now)
-    rows = _drop(channel, _postpone(channel, _due_rows(channel, now), now), now)
+    rows = take_due_rows(channel, now)
     address = _address_of(channel)
     if rows and not address:
         settle_notifications(rows, NotificationStatus.DROPPED, now, Reason.NO_ADDRESS)
@@ -166,9 +121,9 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         ChannelKind(channel.kind),
         address,
         channel.language,
-        items_of(channel, rows, now),
-        [_publication(row.version) for row in announcements if row.version],
-        [_disabled_chat(row.channel) for row in announcements if row.channel],
+        items_of(channel, rows, now, _tokens(channel, rows, message_id, now)),
+        [publication_of(row.version) for row in announcements if row.version],
+        [disabled_chat_of(row.channel) for row in announcements if row.channel],
         announcements[0].kind in MANDATORY,
     )
 
@@ -186,7 +141,11 @@ def record_message(*, message: Message, result: SendResult) -> bool:
     if channel is None or channel.fence != message.fence:
         return False
     now = database_now()
-    rows = _rows_of(message)
+    rows = list(
+        Notification.objects.filter(
+            channel=channel, message_id=message.message_id, status=NotificationStatus.PENDING
+        )
+    )
     problem = result.problem
     channel.lease_until, channel.answer = None, result.answer[:_MAX_ANSWER_CHARACTERS]
     if problem is None:
@@ -206,13 +165,12 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
         channel.next_try_at = now + wait
     else:
-        is_refused = problem is SendProblem.REFUSED
-        settle_notifications(
-            rows, NotificationStatus.FAILED, now, Reason.REFUSED if is_refused else Reason.BROKEN
-        )
-        if is_refused:
+        settle_notifications(rows, NotificationStatus.FAILED, now, _REASONS[problem])
+        if problem is SendProblem.REFUSED:
             channel.refusals += 1
             channel.refused_since = channel.refused_since or now
+    if problem is not None:
+        end_links(message.message_id, now)
     channel.save(
         update_fields=[
             *("lease_until", "answer", "failures", "refusals", "refused_since", "failing_since"),
@@ -220,19 +178,11 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         ]
     )
     is_on = channel.disabled_at is None and channel.removed_at is None
-    if is_on and (why := _reason_to_disable(channel, now)) is not None:
+    if is_on and problem is SendProblem.GONE:
+        remove_channel(channel, Reason.GONE, now, NOTIFIER)
+    elif is_on and (why := _reason_to_disable(channel, now)) is not None:
         disable_channel(channel, why, now, NOTIFIER)
     return True
-
-
-def _rows_of(message: Message) -> list[Notification]:
-    return list(
-        Notification.objects.filter(
-            channel=message.channel_id,
-            message_id=message.message_id,
-            status=NotificationStatus.PENDING,
-        )
-    )
 
 
 def _reason_to_disable(channel: Channel, now: datetime) -> ChannelEnd | None:
@@ -291,6 +241,16 @@ def enable_channel(channel: Channel) -> None:
     )
 
 
+def remove_channel(channel: Channel, why: Reason, now: datetime, actor: Actor) -> None:
+    """Remove a person's channel and its address, in the transaction that holds its lock."""
+    channel.removed_at, channel.address, channel.address_digest = now, "", ""
+    channel.save(update_fields=["removed_at", "address", "address_digest"])
+    Subscription.objects.filter(channel=channel).delete()
+    drop_pending(channel, now, why)
+    about = {"channel": str(channel.pk), "kind": channel.kind, "host": channel.host}
+    record_change(channel.user_id, "channel.removed", actor, **about, label=channel.label)
+
+
 def drop_pending(channel: Channel, now: datetime, why: Reason) -> None:
     """Drop what waits for a channel; the caller holds its lock."""
     pending = Notification.objects.filter(channel=channel, status=NotificationStatus.PENDING)
@@ -309,103 +269,6 @@ def _waits(channel: Channel, now: datetime) -> bool:
     )
 
 
-def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
-    """Return what is due; a message that was tried before stays as it was, and so does a test."""
-    due = Notification.objects.filter(
-        channel=channel, status=NotificationStatus.PENDING, due_at__lte=now
-    ).select_related(
-        *(f"announcement__interrupt__{name}" for name in READ),
-        *("announcement__version__team", "announcement__channel__team"),
-    )
-    rows = list(due.defer(*HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
-    tried = [row for row in rows if row.message_id is not None]
-    if tried:
-        return [row for row in tried if row.message_id == tried[0].message_id]
-    tests = [row for row in rows if row.announcement.kind == AnnouncementKind.TEST]
-    notices = [row for row in rows if row.announcement.kind in MANDATORY]
-    return tests or notices or rows
-
-
-def _postpone(
-    channel: Channel, rows: Sequence[Notification], now: datetime
-) -> Sequence[Notification]:
-    """
-    Put off what came due in the quiet hours of a person, and return the rest.
-
-    Whoever planned it knew the quiet hours, but a server that was away did not, and people change
-    them. What would be too late afterwards is not put off, nor are tests, notices and a message
-    that was tried before.
-    """
-    schedule = schedule_of(channel.user_id) if channel.user_id and rows else NO_SCHEDULE
-    if not schedule.is_quiet(now):
-        return rows
-    end = schedule.end_of_quiet(now)
-    later = [
-        row
-        for row in rows
-        if (interrupt := row.announcement.interrupt) is not None
-        and row.announcement.kind not in MANDATORY
-        and row.message_id is None
-        and (interrupt.expires_at is None or interrupt.expires_at > end)
-    ]
-    Notification.objects.filter(pk__in=[row.pk for row in later]).update(due_at=end)
-    return [row for row in rows if row not in later]
-
-
-def _drop_closed(channel: Channel, now: datetime) -> None:
-    """Drop all that is due about closed requests, so that a message has room for others."""
-    closed = Notification.objects.filter(
-        channel=channel,
-        status=NotificationStatus.PENDING,
-        due_at__lte=now,
-        announcement__kind__in=CHOICES,
-    ).exclude(announcement__interrupt__status=InterruptStatus.OPEN)
-    settle_notifications(list(closed), NotificationStatus.DROPPED, now, Reason.CLOSED)
-
-
-def _drop(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Notification]:
-    """Drop the notifications that are not needed any more, and return the others."""
-    by_reason: dict[Reason | None, list[Notification]] = {}
-    for row, why in zip(rows, _reasons_to_drop(channel, rows, now), strict=True):
-        by_reason.setdefault(why, []).append(row)
-    needed = by_reason.pop(None, [])
-    for why, dropped in by_reason.items():
-        settle_notifications(dropped, NotificationStatus.DROPPED, now, why)
-    return needed
-
-
-def _reasons_to_drop(
-    channel: Channel, rows: Sequence[Notification], now: datetime
-) -> list[Reason | None]:
-    """Return why each notification is not needed any more, None if it is."""
-    interrupts = [row.announcement.interrupt for row in rows if row.announcement.interrupt]
-    load_rulings(interrupts)
-    attention = attention_to(interrupts, channel.user_id, now)
-    teams = {interrupt.team_id for interrupt in interrupts}
-    by_team = subscribers_of(teams, channel) if teams and channel.user_id else {}
-    subscription = Subscription.objects.filter(channel=channel).first()
-    noticed = {team_of(row.announcement) for row in rows if row.announcement.kind in MANDATORY}
-    administered = {team for team in noticed if administrators_of(team, channel.user_id)}
-
-    def reason(row: Notification) -> Reason | None:
-        announcement = row.announcement
-        interrupt = announcement.interrupt
-        if announcement.kind in MANDATORY:
-            return None if team_of(announcement) in administered else Reason.NOT_ADMIN
-        if interrupt is None:
-            return None  # a test
-        if subscription is None:
-            return Reason.UNSUBSCRIBED
-        if channel.user_id is None:
-            return reason_to_drop_in_chat(
-                interrupt, announcement.kind, subscription, attention, now
-            )
-        subscriber = next(iter(by_team.get(interrupt.team_id, ())), None)
-        return reason_to_drop(interrupt, announcement.kind, subscriber, attention, now)
-
-    return [reason(row) for row in rows]
-
-
 def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
     sent = Notification.objects.filter(
         channel=channel, status=NotificationStatus.SENT, settled_at__gt=now - timedelta(hours=1)
@@ -414,76 +277,16 @@ def _recent_messages(channel: Channel, now: datetime) -> list[datetime]:
     return [at for _, at in pairs if at is not None]
 
 
-def items_of(channel: Channel, rows: Sequence[Notification], now: datetime) -> list[Item]:
-    """Return the facts of each request once, with the latest event; of each override, too."""
-    items: dict[object, Item] = {}
-    for row in rows:
-        announcement = row.announcement
-        interrupt = announcement.interrupt
-        if interrupt is None:
-            continue
-        if announcement.kind == AnnouncementKind.OVERRIDDEN:
-            items[announcement.pk] = _override(interrupt, announcement.at)
-        else:
-            items[interrupt.pk] = _item(interrupt, announcement.kind)
-    if channel.kind == ChannelKind.SLACK_APP:
-        _add_buttons(items, rows, now)
-    return list(items.values())
-
-
-def _add_buttons(items: dict[object, Item], rows: Sequence[Notification], now: datetime) -> None:
-    """Add the buttons of the first requests, which are those that a message describes."""
-    interrupts: dict[object, Interrupt | None] = {
-        row.interrupt_id: row.announcement.interrupt for row in rows
+def _tokens(
+    channel: Channel, rows: Sequence[Notification], message_id: UUID, now: datetime
+) -> Mapping[UUID, str]:
+    """Return the tokens of links to decide the first requests of a mail, by interrupt."""
+    if channel.kind != ChannelKind.EMAIL or channel.user_id is None or not settings.PUBLIC_URL:
+        return {}
+    requests = {
+        row.announcement.interrupt.pk: row.announcement.interrupt
+        for row in rows
+        if row.announcement.interrupt and row.announcement.kind in WAITING
     }
-    for pk in list(items)[:MAX_BUTTONS]:
-        interrupt = interrupts.get(pk)
-        if interrupt is not None:
-            items[pk] = replace(items[pk], button=approve_button_of(interrupt, now))
-
-
-def _publication(version: PolicyVersion) -> Publication:
-    return Publication(
-        team=version.team.name if version.team else "",
-        team_slug=version.team.slug if version.team else "",
-        number=version.number,
-        publisher=version.publisher_label,
-        comment=version.comment,
-    )
-
-
-def _disabled_chat(channel: Channel) -> DisabledChat:
-    return DisabledChat(
-        team=channel.team.name if channel.team else "",
-        team_slug=channel.team.slug if channel.team else "",
-        label=channel.label,
-        host=channel.host,
-    )
-
-
-def _item(interrupt: Interrupt, kind: str) -> Item:
-    requester = interrupt.run.requester_user
-    return Item(
-        interrupt_id=interrupt.pk,
-        kind=kind,
-        team=interrupt.team.name,
-        agent=interrupt.agent.slug,
-        tool=interrupt.tool,
-        requester=requester.display_name if requester else "",
-        expires_at=interrupt.expires_at,
-    )
-
-
-def _override(interrupt: Interrupt, at: datetime) -> Item:
-    """Return the facts about the decision of this time despite the policy, also if taken back."""
-    decisions = Decision.objects.filter(interrupt=interrupt, created_at=at)
-    decision = decisions.exclude(override_reason="").first()
-    item = _item(interrupt, AnnouncementKind.OVERRIDDEN)
-    if decision is None:
-        return item
-    return replace(
-        item,
-        decided_by=decision.actor_label,
-        override_reason=decision.override_reason,
-        is_withdrawn=decision.withdrawn_at is not None,
-    )
+    listed = list(requests.values())[:MAX_LISTED]
+    return issue_links(listed, user_id=channel.user_id, message_id=message_id, now=now)

@@ -24,6 +24,7 @@ from inbox.queries.notifications.recipients import (
     schedule_of,
 )
 from inbox.rules import errors
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.notifications.events import (
     CHOICES,
     AnnouncementKind,
@@ -38,12 +39,19 @@ from inbox.rules.text.messages import TranslatableMessage
 
 @transaction.atomic(durable=True)
 def subscribe(
-    *, events: Collection[str], mode: str, minutes: int, language: str | None, actor: Actor
+    *,
+    events: Collection[str],
+    mode: str,
+    minutes: int,
+    language: str | None,
+    actor: Actor,
+    only: str = "",
 ) -> Subscription:
     """
     Send the actor mails about requests; enables an address that was switched off.
 
-    The mails keep their language if it is None.
+    The mails keep their language if it is None. `only` is the URL query string of a saved view:
+    requests outside of it are not told of.
 
     Safe to replay: the same choice again writes no audit entry.
 
@@ -54,7 +62,12 @@ def subscribe(
     check_subscription(events=events, mode=mode, minutes=minutes)
     channel = _channel(actor, language)
     choice = [kind.value for kind in CHOICES if kind in events]
-    values = {"events": choice, "mode": mode, "minutes": minutes}
+    values = {
+        "events": choice,
+        "mode": mode,
+        "minutes": minutes,
+        "filter": InterruptFilter.from_text(only).lasting_query(),
+    }
     before = Subscription.objects.filter(channel=channel).first()
     if channel.disabled_at is not None:
         enable_channel(channel)

@@ -21,10 +21,12 @@ from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.access import require
 from inbox.rules import errors
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.notifications.events import (
     CHAT_KINDS,
     MAX_CHANNELS,
     MAX_LABEL_CHARACTERS,
+    WAITING,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
@@ -51,6 +53,7 @@ class ChatSettings:
     mode: str
     minutes: int
     slack: SlackApp = NO_APP
+    only: str = ""  #: the URL query string of a saved view; "" for all requests
 
 
 @transaction.atomic(durable=True)
@@ -102,6 +105,7 @@ def change_chat(
     mode: str | None = None,
     minutes: int | None = None,
     slack: SlackApp | None = None,
+    only: str | None = None,
 ) -> Channel:
     """
     Change a chat; None, or "" for the URL and the settings of a Slack app, leaves a value as it is.
@@ -120,6 +124,7 @@ def change_chat(
         "events": sorted(row.events),
         "mode": row.mode,
         "minutes": row.minutes,
+        "only": row.filter,
     }
     values = ChatSettings(
         label=channel.label if label is None else label,
@@ -128,6 +133,7 @@ def change_chat(
         mode=row.mode if mode is None else mode,
         minutes=row.minutes if minutes is None else minutes,
         slack=_merged(channel, slack),
+        only=row.filter if only is None else InterruptFilter.from_text(only).lasting_query(),
     )
     kind = channel.kind
     errors.raise_for(_problems(values, kind, is_new=False))
@@ -246,7 +252,9 @@ def _problems(
         if problem is not None:
             problems["url"] = [problem]
     try:
-        check_subscription(events=values.events, mode=values.mode, minutes=values.minutes)
+        check_subscription(
+            events=values.events, mode=values.mode, minutes=values.minutes, choices=WAITING
+        )
     except errors.InvalidValue as refusal:
         problems |= refusal.detail["problems"]
     if values.mode == DeliveryMode.DIGEST:
@@ -263,6 +271,7 @@ def _facts_of(values: ChatSettings, kind: str) -> dict[str, Any]:
         "events": list(values.events),
         "mode": values.mode,
         "minutes": values.minutes,
+        "only": values.only,
     }
 
 
@@ -273,6 +282,7 @@ def _subscribe(channel: Channel, values: ChatSettings) -> None:
             "events": sorted(set(values.events)),
             "mode": values.mode,
             "minutes": values.minutes,
+            "filter": InterruptFilter.from_text(values.only).lasting_query(),
         },
     )
 

@@ -2,24 +2,23 @@
 
 import secrets
 from datetime import datetime
-from typing import Final
 from uuid import UUID
 
-import structlog
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import get_language
 from limits import parse
 
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
 from inbox.platform import rate_limits
 from inbox.platform.clock import database_now
+from inbox.platform.encryption import encrypt
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.invitations import state_of
@@ -36,23 +35,8 @@ from inbox.rules.people.invitations import (
 )
 from inbox.rules.people.teams import check_role_given
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.text.safe_text import escape_invisible
 
 _RESENDS = parse("5/hour")
-log = structlog.get_logger(__name__)
-
-#: Without values that a user has entered.
-_SUBJECT: Final = gettext_noop("Invitation to a team in Signoff")
-_BODY: Final = gettext_noop(
-    "{who} invited you to the team {team} in Signoff, where people approve what AI "
-    "agents want to do.\n"
-    "\n"
-    "Open this link to join:\n"
-    "{link}\n"
-    "\n"
-    "The link works once and expires in {days} days. If you did not expect this, "
-    "ignore this mail."
-)
 
 
 def invite(
@@ -67,8 +51,9 @@ def invite(
     """
     Invite a person; return the invitation with its link, or "" if the link is sent by mail.
 
-    `site` is the base URL of the link unless SIGNOFF_PUBLIC_URL is set. `Invitation.mail` says
-    whether the mail was sent. The result does not depend on whether the address has an account.
+    `site` is the base URL of the link unless SIGNOFF_PUBLIC_URL is set. `Invitation.mail` is the
+    state of the mail, which a worker sends. The result does not depend on whether the address has
+    an account.
 
     Safe to replay with `idempotency`: the existing invitation is returned, with "" for its link,
     and no mail is sent.
@@ -92,7 +77,6 @@ def invite(
             )
             raise errors.InvalidValue(text, problems={"email": [text]})
         check_room(open_invitations.count())
-        token = secrets.token_urlsafe(32)
         row = Invitation(
             pk=idempotency.result_id,
             team=team,
@@ -101,10 +85,10 @@ def invite(
             invited_by=actor.label[:160],
             created_at=now,
         )
-        _give_link(row, token, now)
+        link = _give_link(row, site, now)
         row.save(force_insert=True)
         _record(row, "invitation.sent", actor, now)
-    return _deliver(row, token, site)
+        return row, link
 
 
 def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[Invitation, str]:
@@ -123,11 +107,15 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         check_role_given(role=Role(row.role), before=None, may_give=may_give)
         check_can_be_sent(state_of(row, now))
         _check_resends(invitation_id)
-        token = secrets.token_urlsafe(32)
-        _give_link(row, token, now)
-        row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
+        link = _give_link(row, site, now)
+        row.save(
+            update_fields=[
+                *("digest", "mail", "sent_at", "expires_at"),
+                *("link", "language", "tries", "next_try_at"),
+            ]
+        )
         _record(row, "invitation.resent", actor, now)
-    return _deliver(row, token, site)
+        return row, link
 
 
 def _check_resends(invitation_id: UUID) -> None:
@@ -161,20 +149,18 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
     _record(row, "invitation.withdrawn", actor, now)
 
 
-def _deliver(row: Invitation, token: str, site: str) -> tuple[Invitation, str]:
-    """Send the mail after the commit; return the link only if it is not sent by mail."""
+def _give_link(row: Invitation, site: str, now: datetime) -> str:
+    """Give the invitation a new link; return it only if it is not sent by mail."""
+    token = secrets.token_urlsafe(32)
     link = f"{settings.PUBLIC_URL or site.rstrip('/')}/join/{token}/"
-    if row.mail == MailState.NONE:
-        return row, link
-    row.mail = send_invitation(row, link)
-    # Unless the invitation has a new link by now, which has a mail of its own.
-    Invitation.objects.filter(pk=row.pk, digest=row.digest).update(mail=row.mail)
-    return row, ""
-
-
-def _give_link(row: Invitation, token: str, now: datetime) -> None:
     row.digest, row.sent_at, row.expires_at = digest_token(token), now, now + INVITATION_LIFETIME
-    row.mail = MailState.SENDING if settings.SENDS_MAIL else MailState.NONE
+    if not settings.SENDS_MAIL:
+        row.mail = MailState.NONE
+        return link
+    row.mail, row.link, row.tries, row.next_try_at = MailState.SENDING, encrypt(link), 0, now
+    row.language = get_language() or settings.LANGUAGE_CODE
+    wakeups.wake_inviters_on_commit(row.pk)
+    return ""
 
 
 def _lock_invitation(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
@@ -207,27 +193,3 @@ def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
         email=row.email,
         role=row.role,
     )
-
-
-def send_invitation(invitation: Invitation, link: str) -> MailState:
-    """Send the link in the language of the current request; return whether that worked."""
-    body = gettext(_BODY).format(
-        who=_line(invitation.invited_by),
-        team=_line(invitation.team.name),
-        link=link,
-        days=INVITATION_LIFETIME.days,
-    )
-    message = EmailMessage(gettext(_SUBJECT), body, to=[invitation.email])
-    try:
-        message.send()
-    except (OSError, ValueError) as error:  # smtplib's errors are the former, Django's the latter
-        log.warning(
-            "invitation not sent", invitation=str(invitation.pk), error=type(error).__name__
-        )
-        return MailState.FAILED
-    return MailState.SENT
-
-
-def _line(text: str) -> str:
-    """Return a name on one line, so that it cannot imitate a paragraph of the mail."""
-    return escape_invisible(" ".join(text.split()))

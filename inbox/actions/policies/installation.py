@@ -14,7 +14,6 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.language.document import parse_policy
 from inbox.rules.policies.language.policy import canonical_body
-from inbox.rules.policies.supported import check_supported
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -36,7 +35,6 @@ def publish_installation_policy(
     require_installation_admin(actor)
     check_comment(comment)
     policy = parse_policy(body, installation=True)
-    check_supported(policy)
     text = canonical_body(policy)
     lock_all_teams()
     last = PolicyVersion.objects.filter(team=None).order_by("-number").first()

@@ -19,8 +19,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.language.document import parse_policy
-from inbox.rules.policies.language.policy import Policy, canonical_body
-from inbox.rules.policies.supported import check_supported
+from inbox.rules.policies.language.policy import canonical_body
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_COMMENT_CHARACTERS = 500
@@ -112,7 +111,7 @@ def publish_draft(
                 author=draft.author_label,
             )
         )
-    check_supported(_readable(draft))
+    _check_readable(draft)
     version = _publish(team, draft, actor, comment)
     draft.delete()
     return version
@@ -128,10 +127,10 @@ def check_comment(comment: str) -> None:
         )
 
 
-def _readable(draft: PolicyDraft) -> Policy:
+def _check_readable(draft: PolicyDraft) -> None:
     """Parse the draft again: the rules for documents may have changed since it was stored."""
     try:
-        return parse_policy(strict_json.loads(draft.body))
+        parse_policy(strict_json.loads(draft.body))
     except (ValueError, RecursionError) as error:
         raise errors.InvalidValue(
             TranslatableMessage("The draft cannot be read. Save it again, or discard it.")

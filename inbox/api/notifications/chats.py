@@ -33,15 +33,17 @@ from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import List, Page, Schema, source
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.notifications.chats import chat_for, chats_for
+from inbox.queries.notifications.delivery_metrics import delivery_metrics
 from inbox.queries.notifications.notifications import log_of, recipients_of
 from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
+from inbox.rules.decisions.list_filters import MAX_QUERY_CHARACTERS
 from inbox.rules.notifications.events import (
-    CHOICES,
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
+    WAITING,
     AnnouncementKind,
     ChannelEnd,
     ChannelKind,
@@ -66,6 +68,9 @@ Url = Annotated[
 Events = Annotated[
     list[AnnouncementKind], Field(min_length=1, max_length=10), example(["opened", "reminded"])
 ]
+FilterQuery = Annotated[
+    str, Text(MAX_QUERY_CHARACTERS, may_be_blank=True), example("agent=refunds&tool=refund")
+]
 ChatMode = Literal[DeliveryMode.AT_ONCE, DeliveryMode.IF_WAITING]
 Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES), example(5)]
 
@@ -84,6 +89,7 @@ class ChatChange(Schema):
     events: Events = UNSET
     mode: ChatMode = UNSET
     minutes: Minutes = UNSET
+    filter: FilterQuery = UNSET
     enabled: Flag = UNSET
     token: Token = UNSET
     signing_secret: SigningSecret = UNSET
@@ -104,9 +110,11 @@ class ChatInput(Schema):
     """Of a Slack app."""
     channel: SlackChannel = UNSET
     """To which a Slack app sends."""
-    events: Events = list(CHOICES)
+    events: Events = list(WAITING)
     mode: ChatMode = DeliveryMode.IF_WAITING
     minutes: Minutes = DEFAULT_MINUTES
+    filter: FilterQuery = ""
+    """The query string of a list of requests, as in a saved view; empty for all requests."""
 
 
 class Chat(Schema):
@@ -126,6 +134,7 @@ class Chat(Schema):
     events: Events = source("subscription.events")
     mode: DeliveryMode = source("subscription.mode")
     minutes: Minutes = source("subscription.minutes")
+    filter: FilterQuery = source("subscription.filter")
     enabled: bool
     disabled_at: datetime | None
     disabled_reason: Annotated[ChannelEnd | None, BLANK_AS_NULL]
@@ -168,6 +177,20 @@ class InterruptNotifications(ApiView):
         return Response({"results": [InterruptNotification.represent(row) for row in rows]})
 
 
+class DeliveryMetrics(Schema):
+    """Notifications about requests of a team in the last 7 days, to one kind of channel."""
+
+    kind: ChannelKind
+    sent_count: int = source("sent")
+    dropped_count: int = source("dropped")
+    """Not needed any more when they were due."""
+    failed_count: int = source("failed")
+    pending_count: int = source("pending")
+    median_seconds: Annotated[float | None, example(0.8)]
+    """From the time at which a notification was due to the acceptance by the server."""
+    p95_seconds: Annotated[float | None, example(2.5)]
+
+
 class Chats(ApiView):
     @operation("GET", "List the chats of a team", {200: Page[Chat]})
     def list_chats(self, request: Request, team: str) -> Response:
@@ -197,6 +220,7 @@ class Chats(ApiView):
             events=body.events,
             mode=body.mode,
             minutes=body.minutes,
+            only=body.filter,
             slack=SlackApp(**{name: getattr(body, name) or "" for name in _SLACK}),
         )
         row = add_chat(
@@ -225,6 +249,8 @@ class Chats(ApiView):
         changes = ChatChange.from_request(request).model_dump(exclude_unset=True)
         enabled = changes.pop("enabled", None)
         app = SlackApp(**{name: changes.pop(name) for name in _SLACK if name in changes})
+        if "filter" in changes:
+            changes["only"] = changes.pop("filter")
         change_chat(channel_id=channel_id, actor=actor, slack=app, **changes)
         if enabled is not None:
             switch_chat(channel_id=channel_id, is_on=enabled, actor=actor)
@@ -245,6 +271,11 @@ class Chats(ApiView):
     def test_chat(self, request: Request, channel_id: UUID) -> Response:
         test_chat(channel_id=channel_id, actor=self.actor)
         return Response(status=202)
+
+    @operation("GET", "Get the metrics of notifications of a team", {200: List[DeliveryMetrics]})
+    def get_delivery_metrics(self, request: Request, team: str) -> Response:
+        rows = delivery_metrics(self.actor, team_for(self.actor, team).pk)
+        return Response({"results": [DeliveryMetrics.represent(row) for row in rows]})
 
     @operation("GET", "List the last notifications to a chat", {200: List[ChatNotification]})
     def list_chat_notifications(self, request: Request, channel_id: UUID) -> Response:

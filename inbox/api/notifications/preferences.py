@@ -16,7 +16,7 @@ from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import UNSET, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Schema
-from inbox.api.notifications.chats import Events, Minutes
+from inbox.api.notifications.chats import Events, FilterQuery, Minutes
 from inbox.queries.notifications.notifications import preferences_of
 from inbox.queries.notifications.recipients import person_of, schedule_of
 from inbox.rules import errors
@@ -36,6 +36,8 @@ class MailInput(Schema):
     events: Events = list(CHOICES)
     mode: DeliveryMode = DeliveryMode.IF_WAITING
     minutes: Minutes = DEFAULT_MINUTES
+    filter: FilterQuery = ""
+    """The query string of a list of requests, as in a saved view; empty for all requests."""
     zone: Zone = UNSET
     quiet_from: Clock = UNSET
     """Empty, as `quiet_to`, without quiet hours."""
@@ -53,6 +55,7 @@ class Mails(Schema):
     events: Annotated[list[str], example(["opened"])]
     mode: DeliveryMode
     minutes: Minutes
+    filter: FilterQuery
     zone: Zone
     quiet_from: Clock
     quiet_to: Clock
@@ -83,6 +86,7 @@ class MyNotifications(ApiView):
             mode=body.mode,
             minutes=body.minutes,
             language=None,
+            only=body.filter,
             actor=self.actor,
         )
         set_schedule(schedule=schedule, actor=self.actor)
@@ -113,5 +117,6 @@ class MyNotifications(ApiView):
             events=row.events if row else [],
             mode=row.mode if row else DeliveryMode.IF_WAITING,
             minutes=row.minutes if row else DEFAULT_MINUTES,
+            filter=row.filter if row else "",
             **schedule_texts(mine.schedule),
         )

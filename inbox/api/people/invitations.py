@@ -51,7 +51,7 @@ class Invitation(Schema):
     role: Role
     invited_by: PersonName
     mail: MailState
-    """The state of the e-mail: lost if it stays `sending`; `none` if the site sends no mail."""
+    """The state of the e-mail; `none` if the site sends no mail."""
     created_at: datetime
     sent_at: datetime
     """When the current link was made. Earlier links are invalid."""

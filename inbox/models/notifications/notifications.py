@@ -61,6 +61,13 @@ class Announcement(models.Model):
             ),
             models.Index(fields=["at"], name="announcements_by_age"),
         ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["interrupt"],
+                condition=Q(kind=AnnouncementKind.EXPIRING),
+                name="one_expiry_announcement",
+            ),
+        ]
 
 
 class Channel(models.Model):
@@ -86,6 +93,9 @@ class Channel(models.Model):
         blank=True, help_text="of all but mails, encrypted: whoever has it can send messages"
     )
     host = models.CharField(max_length=255, blank=True, help_text="of the address")
+    address_digest = models.CharField(
+        max_length=64, blank=True, help_text="of a browser's endpoint, which has one channel"
+    )
     language = models.CharField(max_length=10)
     fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     lease_until = models.DateTimeField(null=True)
@@ -105,6 +115,11 @@ class Channel(models.Model):
             models.UniqueConstraint(
                 fields=["user"], condition=Q(kind=ChannelKind.EMAIL), name="one_mail_channel"
             ),
+            models.UniqueConstraint(
+                fields=["address_digest"],
+                condition=~Q(address_digest=""),
+                name="one_channel_per_browser",
+            ),
             models.CheckConstraint(
                 condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),
                 name="channel_has_one_owner",
@@ -122,13 +137,20 @@ class Subscription(models.Model):
     events = models.JSONField()
     mode = models.CharField(max_length=10, choices=choices(DeliveryMode))
     minutes = models.PositiveSmallIntegerField(default=DEFAULT_MINUTES)
+    filter = models.TextField(
+        blank=True, help_text="URL query string of a saved view; blank: all requests"
+    )
 
     class Meta:
         constraints = [known_states("mode", DeliveryMode, "delivery_mode_is_known")]
 
 
 class NotificationSchedule(models.Model):
-    """The times at which a person wants messages; see `inbox.rules.notifications.schedule`."""
+    """
+    The times at which a person wants messages; see `inbox.rules.notifications.schedule`.
+
+    While a person is away, their deputy is told instead.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -140,6 +162,10 @@ class NotificationSchedule(models.Model):
     quiet_from = models.TimeField()
     quiet_to = models.TimeField(help_text="the same as `quiet_from` without quiet hours")
     digest_at = models.TimeField()
+    away_until = models.DateTimeField(null=True)
+    deputy = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="deputy_of"
+    )
 
     @property
     def schedule(self) -> Schedule:
@@ -163,6 +189,14 @@ class Notification(models.Model):
         related_name="notifications",
         db_index=False,
         help_text="of the announcement",
+    )
+    away = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the person whose deputy is told",
     )
     due_at = models.DateTimeField()
     status = models.CharField(

@@ -11,9 +11,10 @@ from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
 
 class Invitation(models.Model):
     """
-    An invitation to a team; only the sha256 of the link's token is stored.
+    An invitation to a team; of the link's token the sha256 is stored.
 
-    A new link replaces the old one in the same row.
+    A new link replaces the old one in the same row. Until its mail is sent, the row is the message:
+    it has the link, encrypted.
     """
 
     id = id_field()
@@ -26,6 +27,10 @@ class Invitation(models.Model):
         choices=choices(MailState),
         help_text="none: the link was displayed, so it does not prove the address",
     )
+    link = models.TextField(blank=True, help_text="encrypted; blank when the mail is settled")
+    language = models.CharField(max_length=10, blank=True, help_text="of the mail")
+    tries = models.PositiveSmallIntegerField(default=0, help_text="of sending the mail")
+    next_try_at = models.DateTimeField(null=True, help_text="null when the mail is settled")
     invited_by = models.CharField(max_length=160, help_text="name of the actor in the audit trail")
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(help_text="time of the current link")
@@ -39,5 +44,12 @@ class Invitation(models.Model):
                 fields=["team", "email"],
                 condition=Q(accepted_at=None, withdrawn_at=None),
                 name="one_open_invitation_per_address",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["next_try_at"],
+                condition=Q(next_try_at__isnull=False),
+                name="invitations_to_send",
             )
         ]

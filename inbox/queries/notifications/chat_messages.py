@@ -12,8 +12,8 @@ from inbox.models import Channel, Decision, Interrupt, Notification
 from inbox.platform.clock import database_now
 from inbox.queries.policies.quorum import current_quorum, rulings_on
 from inbox.rules.decisions.bulk import bulk_obstacle, value_text
+from inbox.rules.decisions.outcomes import Outcome, outcome_of
 from inbox.rules.notifications.events import CHAT_KINDS, EDITABLE, DisplayedState
-from inbox.rules.notifications.outcomes import Closing, outcome_of
 from inbox.rules.policies.eligibility import is_way_named
 from inbox.rules.policies.language.policy import Via
 from inbox.rules.runs.states import InterruptStatus
@@ -32,6 +32,16 @@ class ApproveButton:
     values: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class Closing:
+    """The outcome of a closed request; `who` decided it."""
+
+    outcome: Outcome
+    who: str
+    at: datetime
+    is_override: bool = False  #: approved despite the policy
+
+
 def closings_of(interrupts: Sequence[Interrupt]) -> dict[UUID, Closing]:
     """Return the outcomes of those requests that are closed, by id."""
     closed = {row.pk: row for row in interrupts if row.status != InterruptStatus.OPEN}
@@ -43,11 +53,11 @@ def closings_of(interrupts: Sequence[Interrupt]) -> dict[UUID, Closing]:
             outcome_of(
                 status=closed[row.interrupt_id].status,
                 reason=closed[row.interrupt_id].reason,
-                payload=json.loads(row.payload) if row.payload else None,
-                is_override=bool(row.override_reason),
+                payload=row.payload,
             ),
             row.actor_label,
             row.created_at,
+            is_override=bool(row.override_reason),
         )
         for row in decisions
     }

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
@@ -17,6 +18,9 @@ from inbox.queries.notifications.recipients import (
 from inbox.rules.notifications.events import ChannelKind, NotificationStatus, Reason
 from inbox.rules.notifications.schedule import Schedule
 from inbox.rules.people.access import Actor
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 _MAX_CHANNELS = 500
 MAX_LOG_ROWS = 20
@@ -34,6 +38,7 @@ class LogRow:
     at: datetime
     status: str
     why: str
+    label: str = ""  #: of the browser or chat
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Recipient:
 
     name: str
     is_chat: bool
+    is_push: bool  #: the message is to a browser
     kind: str
     status: str
     why: str
@@ -97,6 +103,7 @@ def recipients_of(interrupt: Interrupt) -> list[Recipient]:
         Recipient(
             name=row.channel.user.display_name if row.channel.user else row.channel.label,
             is_chat=row.channel.user is None,
+            is_push=row.channel.kind == ChannelKind.PUSH,
             kind=row.announcement.kind,
             status=row.status,
             why=row.why,
@@ -108,7 +115,17 @@ def recipients_of(interrupt: Interrupt) -> list[Recipient]:
 
 def log_of(channel: Channel) -> list[LogRow]:
     """Return the last notifications to a channel, the latest first."""
-    rows = Notification.objects.filter(channel=channel).select_related("announcement__interrupt")
+    return _log(Notification.objects.filter(channel=channel))
+
+
+def log_of_browsers(user_id: int) -> list[LogRow]:
+    """Return the last push messages to the browsers of a person, also to removed ones."""
+    browsers = Channel.objects.filter(user=user_id, kind=ChannelKind.PUSH)
+    return _log(Notification.objects.filter(channel__in=browsers))
+
+
+def _log(notifications: "QuerySet[Notification]") -> list[LogRow]:
+    rows = notifications.select_related("announcement__interrupt", "channel").order_by("-pk")
     return [
         LogRow(
             row.announcement.kind,
@@ -116,8 +133,9 @@ def log_of(channel: Channel) -> list[LogRow]:
             row.settled_at or row.due_at,
             row.status,
             row.why,
+            row.channel.label,
         )
-        for row in rows.order_by("-pk")[:MAX_LOG_ROWS]
+        for row in rows[:MAX_LOG_ROWS]
     ]
 
 

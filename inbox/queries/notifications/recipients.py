@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
@@ -19,7 +21,9 @@ from inbox.models import (
     NotificationSchedule,
     Subscription,
 )
+from inbox.queries.policies.policies import stored_ruling
 from inbox.queries.policies.quorum import Quorum, current_quorum
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import Forbidden
 from inbox.rules.notifications.events import (
     AnnouncementKind,
@@ -34,7 +38,10 @@ from inbox.rules.policies.slots import Person
 from inbox.rules.runs import states
 from inbox.rules.text.messages import TranslatableMessage
 
-_DECIDERS = [
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+DECIDERS = [
     role for role, permissions in ROLE_PERMISSIONS.items() if Permission.DECIDE in permissions
 ]
 
@@ -50,10 +57,13 @@ class Subscriber:
 
 
 def subscribers_of(
-    team_ids: Collection[UUID], channel: Channel | None = None
+    team_ids: Collection[UUID],
+    channel: Channel | None = None,
+    *,
+    roles: Collection[Role] = DECIDERS,
 ) -> dict[UUID, list[Subscriber]]:
     """
-    Return the subscribers of teams who may decide there, or the one of this channel.
+    Return the subscribers of teams who have one of the roles there, or the one of this channel.
 
     A person is there once for each of their channels that is switched on and has a subscription.
     """
@@ -62,14 +72,13 @@ def subscribers_of(
     )
     if channel is not None:
         of_people = of_people.filter(channel=channel)
-    groups = Prefetch("groups", GroupMember.objects.select_related("group"))
     rows = Membership.objects.filter(
         team__in=team_ids,
-        role__in=_DECIDERS,
+        role__in=roles,
         user__is_active=True,
         user__in=of_people.values("channel__user"),
     )
-    members = list(rows.prefetch_related(groups))
+    members = with_groups(rows)
     subscriptions: dict[int, list[Subscription]] = {}
     of_members = of_people.filter(channel__user__in={member.user_id for member in members})
     for row in of_members.select_related("channel").order_by("channel"):
@@ -79,13 +88,24 @@ def subscribers_of(
     schedules = {row.user_id: row.schedule for row in rows_of_schedules}
     subscribers: dict[UUID, list[Subscriber]] = {}
     for member in members:
-        names = frozenset(row.group.name for row in member.groups.all())
-        person = Person(str(member.user_id), member.role, names)
+        person = member_as_person(member)
         for subscription in subscriptions.get(member.user_id, ()):
             schedule = schedules.get(member.user_id, NO_SCHEDULE)
             subscriber = Subscriber(member.user_id, person, subscription, schedule)
             subscribers.setdefault(member.team_id, []).append(subscriber)
     return subscribers
+
+
+def with_groups(members: "QuerySet[Membership]") -> list[Membership]:
+    """Return the members with their groups, for `member_as_person`."""
+    groups = Prefetch("groups", GroupMember.objects.select_related("group"))
+    return list(members.prefetch_related(groups))
+
+
+def member_as_person(member: Membership) -> Person:
+    """Return a member as the rules of policies see them; see `with_groups`."""
+    names = frozenset(row.group.name for row in member.groups.all())
+    return Person(str(member.user_id), member.role, names)
 
 
 def chats_of(team_ids: Collection[UUID]) -> dict[UUID, list[Subscription]]:
@@ -124,13 +144,19 @@ def administrators_of(team_id: UUID | None, user_id: int | None = None) -> set[i
     return set(confirmed.filter(people).values_list("user", flat=True))
 
 
-def may_decide(quorum: Quorum, subscriber: Subscriber) -> bool:
+def may_decide(quorum: Quorum, person: Person) -> bool:
     """Return whether the policy and the team let the person approve the request of a quorum."""
     interrupt = quorum.interrupt
-    if not fits_a_slot(subscriber.person, quorum.slots):
+    if not fits_a_slot(person, quorum.slots):
         return False
-    is_own = subscriber.user_id in interrupt.run.requester_person_ids
+    is_own = int(person.id) in interrupt.run.requester_person_ids
     return not (is_own and interrupt.reason in PROPOSALS) or quorum.allows_self_approval
+
+
+def is_urgent(interrupt: Interrupt) -> bool:
+    """Return whether a rule of the policies has marked a request as urgent."""
+    ruling = stored_ruling(interrupt)
+    return bool(ruling and ruling.requirement and ruling.requirement.urgent)
 
 
 def is_waiting(status: str | None, expires_at: datetime | None, now: datetime) -> bool:
@@ -171,7 +197,11 @@ def reason_to_drop(
     """Return why a notification that is due is not needed any more; None if it is."""
     if not is_waiting(interrupt.status, interrupt.expires_at, now):
         return Reason.CLOSED
-    if subscriber is None or not may_decide(current_quorum(interrupt, now), subscriber):
+    if (
+        subscriber is None
+        or subscriber.person.role not in DECIDERS
+        or not may_decide(current_quorum(interrupt, now), subscriber.person)
+    ):
         return Reason.NO_ACCESS
     return _reason_of(interrupt, kind, subscriber.subscription, attention)
 
@@ -192,13 +222,29 @@ def reason_to_drop_in_chat(
 def _reason_of(
     interrupt: Interrupt, kind: str, subscription: Subscription, attention: Attention
 ) -> Reason | None:
-    if kind not in subscription.events:
+    if not is_chosen(interrupt, kind, subscription):
         return Reason.UNSUBSCRIBED
     if not _waits_for_people(kind, subscription):
         return None
     if interrupt.pk in attention.claimed:
         return Reason.CLAIMED
     return Reason.SEEN if interrupt.pk in attention.seen else None
+
+
+def is_chosen(interrupt: Interrupt, kind: str, subscription: Subscription) -> bool:
+    """Return whether a subscription has this event of this request; its agent and team are read."""
+    if kind not in subscription.events:
+        return False
+    return not subscription.filter or _filter_of(subscription.filter).includes(
+        team=interrupt.team.slug,
+        agent=interrupt.agent.slug,
+        tool=interrupt.tool,
+        reason=interrupt.reason,
+        search_text=interrupt.search_text,
+    )
+
+
+_filter_of = lru_cache(maxsize=512)(InterruptFilter.from_text)
 
 
 def _waits_for_people(kind: str, subscription: Subscription) -> bool:

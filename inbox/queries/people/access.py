@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from inbox.models import ApiKey, ChatIdentity, Membership, Team, User
+from inbox.models import ApiKey, ChatIdentity, DecisionLink, Membership, Team, User
 from inbox.models.statements import Select
 from inbox.queries.people.api_key_tokens import is_token_valid
 from inbox.queries.people.live_access import live_sessions
@@ -144,6 +144,11 @@ def require(
 
 
 _KEY = Select(lambda params: ApiKey.objects.filter(pk=params.pk))
+_LINK = Select(
+    lambda params: DecisionLink.objects.filter(
+        pk=params.pk, user=params.user, used_at=None, expires_at__gt=params.now
+    ).values_list("pk", flat=True)
+)
 
 
 def require_current(
@@ -157,12 +162,12 @@ def require_current(
     """
     Raise unless the actor still has the permission.
 
-    Reads the key, the session, the account in a chat, the user and the membership again. Call it
-    after taking a lock.
+    Reads the key, the link, the account in a chat, the session, the user and the membership again.
+    Call it after taking a lock.
 
     Raises:
-        Unauthenticated: the key was revoked, replaced or has expired, the session has ended, the
-            account in a chat was disconnected, or the user is deactivated.
+        Unauthenticated: the key was revoked, replaced or has expired, the link or the session has
+            ended, the account in a chat was disconnected, or the user is deactivated.
         NotFound, Forbidden.
     """
     if actor.key_id is not None:
@@ -170,6 +175,9 @@ def require_current(
         if key is None or not is_token_valid(key, actor.token_digest, now):
             raise Unauthenticated(TranslatableMessage("This key has expired or was revoked."))
         actor = replace(actor, scopes=key.permissions())
+    elif actor.link_id is not None:
+        if not _LINK.all(pk=actor.link_id, user=actor.user_id, now=now):
+            raise Unauthenticated(TranslatableMessage("This link was used or has expired."))
     elif actor.session_key and not live_sessions([actor.session_key]):
         raise Unauthenticated(TranslatableMessage("You have been signed out. Sign in again."))
     elif actor.chat_identity_id is not None and not _is_connected(actor):

@@ -13,6 +13,7 @@ from inbox.models import (
     DueStep,
     Grant,
     Interrupt,
+    Invitation,
     Membership,
     Run,
     Team,
@@ -104,6 +105,12 @@ def threads_with_unannounced_expiry() -> list[UUID]:
     )
     unannounced = expiring.filter(~Exists(notices))
     return list(unannounced.values_list("thread_id", flat=True).distinct()[:_MAX_ROWS])
+
+
+def invitations_to_send() -> list[UUID]:
+    """Return the invitations whose mail is due."""
+    due = Invitation.objects.filter(next_try_at__lte=database_now())
+    return list(due.values_list("pk", flat=True)[:_MAX_ROWS])
 
 
 def is_checkpoint_due() -> bool:

@@ -76,6 +76,12 @@ def bulk_obstacle(
     return None
 
 
+def view_obstacle(candidate: BulkCandidate) -> TranslatableMessage | None:
+    """Return why a page cannot show all of the interrupt as people decide it, or None."""
+    others = (pair for pair in _OBSTACLES if pair[0] is not _needs_form)
+    return next((obstacle for applies, obstacle in others if applies(candidate)), None)
+
+
 def bulk_values(args: Any, metadata: Any) -> dict[str, Any]:
     """Return the flattened arguments by path, and the metadata if there is any."""
     values = flatten_arguments(args)

@@ -13,6 +13,7 @@ class Entrance(StrEnum):
     BULK_PAGE = "bulk_page"
     REST = "rest"
     BULK_REST = "bulk_rest"
+    LINK = "link"  #: a link of a mail to one person, who need not sign in
     AGUI_HTTP = "agui_http"
     AGUI_WEBSOCKET = "agui_websocket"
     CANCEL_PAGE = "cancel_page"  #: a reviewer cancels the interrupted run, and so its interrupts
@@ -41,9 +42,10 @@ class Check(StrEnum):
     POLICY = "policy"  #: the team's policy lets the actor decide, and allows the edited arguments
     OVERRIDE = "override"  #: the actor may approve despite the policy, which does not deny it
     SEEN = "seen"  #: people reveal masked values, or approve explicitly without seeing them
+    LINK = "link"  #: the link was made for this view, and the policy and the request allow links
 
 
-_ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER, Check.OVERRIDE}
+_ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER, Check.OVERRIDE, Check.LINK}
 #: AG-UI clients get unmasked values; bulk decisions exclude masked values.
 _AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
 _BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
@@ -58,6 +60,7 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.BULK_PAGE: _BULK & _INBOX,
     Entrance.REST: _ANSWER,
     Entrance.BULK_REST: _BULK,
+    Entrance.LINK: _ANSWER | {Check.LINK},
     Entrance.AGUI_HTTP: _AGUI,
     Entrance.AGUI_WEBSOCKET: _AGUI,
     Entrance.CANCEL_PAGE: _CANCEL & _INBOX,

@@ -81,6 +81,23 @@ class InterruptFilter:
         """The words that must all occur, casefolded like the search text."""
         return self.text.casefold().split()[:MAX_WORDS]
 
+    def includes(self, *, team: str, agent: str, tool: str, reason: str, search_text: str) -> bool:
+        """
+        Return whether a request is in the list, now or later.
+
+        Conditions that change while a request waits are left out: `state`, `mine` and `expiring`.
+        """
+        pairs = ((self.team, team), (self.agent, agent), (self.tool, tool), (self.reason, reason))
+        return all(not name or name == value for name, value in pairs) and all(
+            word in search_text for word in self.words
+        )
+
+    def lasting_query(self) -> str:
+        """Return the query string of the conditions that `includes` checks."""
+        return InterruptFilter(
+            agent=self.agent, tool=self.tool, reason=self.reason, team=self.team, text=self.text
+        ).to_query()
+
     def without(self, name: str) -> "InterruptFilter":
         """Return the filter with the default for one field."""
         if name == "state":

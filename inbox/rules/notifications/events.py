@@ -17,14 +17,28 @@ class AnnouncementKind(StrEnum):
     OPENED = "opened"  #: a request is open, or open again
     REMINDED = "reminded"  #: a policy reminds people of it
     ESCALATED = "escalated"  #: more people may decide it from now on
+    EXPIRING = "expiring"  #: it expires soon
+    DECIDED = "decided"  #: a request of one's own run is closed
+    OVERRULED = "overruled"  #: a request was closed despite approvals of some of several people
     OVERRIDDEN = "overridden"  #: a request was approved despite the policy
     POLICY_PUBLISHED = "policy_published"
     CHANNEL_DISABLED = "channel_disabled"  #: a channel of a team was switched off
     TEST = "test"  #: a test message, to which nobody subscribes
 
 
-#: The kinds that people can choose.
-CHOICES: Final = (AnnouncementKind.OPENED, AnnouncementKind.REMINDED, AnnouncementKind.ESCALATED)
+#: The kinds about requests that wait for a decision, which those who may decide them get.
+WAITING: Final = (
+    AnnouncementKind.OPENED,
+    AnnouncementKind.REMINDED,
+    AnnouncementKind.ESCALATED,
+    AnnouncementKind.EXPIRING,
+)
+
+#: The kinds about closed requests, which the people concerned get.
+OUTCOMES: Final = (AnnouncementKind.DECIDED, AnnouncementKind.OVERRULED)
+
+#: The kinds that people can choose; chats get those of `WAITING`.
+CHOICES: Final = (*WAITING, *OUTCOMES)
 
 #: The kinds that all administrators of the team get, without a subscription.
 MANDATORY: Final = (
@@ -98,12 +112,15 @@ class Reason(StrEnum):
     """The reason why a notification was dropped or has failed."""
 
     CLOSED = "closed"  #: the request was decided, was withdrawn or has expired
+    REOPENED = "reopened"  #: the decision was taken back
     CLAIMED = "claimed"  #: another person claimed the request
     SEEN = "seen"  #: the person has opened the request
     NO_ACCESS = "no_access"  #: the person may not decide the request any more
+    NO_DEPUTY = "no_deputy"  #: the person is back, or has another deputy
     NOT_ADMIN = "not_admin"  #: the person does not administer the team any more
     UNSUBSCRIBED = "unsubscribed"
     REMOVED = "removed"  #: the channel was removed
+    GONE = "gone"  #: the browser has unsubscribed
     NO_ADDRESS = "no_address"  #: the account has no confirmed address
     REFUSED = "refused"  #: the mail server refused the address or the message
     DISABLED = "disabled"  #: the address was switched off after it had been refused repeatedly
@@ -135,6 +152,7 @@ class SendProblem(StrEnum):
 
     TEMPORARY = "temporary"  #: no connection, or the server asks to try again
     REFUSED = "refused"  #: the server refuses the address or the message for good
+    GONE = "gone"  #: the push service does not know the browser any more
     BROKEN = "broken"  #: an internal error
 
 
@@ -173,15 +191,17 @@ def fits_a_slot(person: Person, slots: Collection[Collection[Slot]]) -> bool:
     return any(person.fits(slot) for options in slots for slot in options)
 
 
-def check_subscription(*, events: Collection[str], mode: str, minutes: int) -> None:
+def check_subscription(
+    *, events: Collection[str], mode: str, minutes: int, choices: Collection[str] = CHOICES
+) -> None:
     """
-    Raise unless the values describe a subscription.
+    Raise unless the values describe a subscription to some of the `choices`.
 
     Raises:
         InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    if not events or not set(events) <= set(CHOICES):
+    if not events or not set(events) <= set(choices):
         problems["events"] = [TranslatableMessage("Choose at least one event.")]
     if mode not in set(DeliveryMode):
         problems["mode"] = [TranslatableMessage("Choose when you are notified.")]

@@ -16,7 +16,7 @@ class MailState(StrEnum):
     """The state of the mail with the link."""
 
     NONE = "none"  #: the installation sends no mail; the link was displayed
-    SENDING = "sending"  #: being sent, or lost with the process that sent it
+    SENDING = "sending"  #: to be sent by a worker, which tries again
     SENT = "sent"  #: accepted by a mail server
     FAILED = "failed"
 

@@ -28,6 +28,7 @@ _VIA: Final = {
     Entrance.BULK_PAGE: Via.WEB,
     Entrance.REST: Via.REST,
     Entrance.BULK_REST: Via.REST,
+    Entrance.LINK: Via.LINK,
     Entrance.AGUI_HTTP: Via.AGUI,
     Entrance.AGUI_WEBSOCKET: Via.AGUI,
     Entrance.CHAT: Via.CHAT,

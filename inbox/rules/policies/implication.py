@@ -343,6 +343,7 @@ def _is_as_strict(other: Requirement, rule: Requirement) -> bool:
         rule.keys or not other.keys,
         rule.via is None or (other.via is not None and set(other.via) <= set(rule.via)),
         rule.grantable or not other.grantable,
+        other.urgent or not rule.urgent,
         rule.on_expiry is OnExpiry.CANCEL or other.on_expiry is OnExpiry.DENY,
         _are_times_covered(other, rule),
     )

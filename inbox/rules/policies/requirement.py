@@ -60,6 +60,7 @@ class MergedRequirement:
     expires_at: datetime | None = None
     on_expiry: OnExpiry = OnExpiry.CANCEL
     remind_at: tuple[datetime, ...] = ()
+    urgent: bool = False
 
     @property
     def is_possible(self) -> bool:
@@ -112,6 +113,8 @@ class MergedRequirement:
             "expires_at": self.expires_at and self.expires_at.isoformat(),
             "on_expiry": self.on_expiry.value,
             "remind_at": [at.isoformat() for at in self.remind_at],
+            # Left out otherwise: rulings that were stored before do not have it.
+            **({"urgent": True} if self.urgent else {}),
         }
 
 
@@ -128,6 +131,7 @@ def requirement_from_json(stored: Mapping[str, Any]) -> MergedRequirement:
         expires_at=datetime.fromisoformat(expires_at) if expires_at else None,
         on_expiry=OnExpiry(stored["on_expiry"]),
         remind_at=tuple(map(datetime.fromisoformat, stored["remind_at"])),
+        urgent=stored.get("urgent", False),
     )
 
 
@@ -174,6 +178,7 @@ def merge_requirements(sources: Sequence[Source], now: datetime) -> MergedRequir
             (item.on_expiry for item in requirements), key=lambda item: item is OnExpiry.DENY
         ),
         remind_at=_reminders(sources, now, expires_at),
+        urgent=any(item.urgent for item in requirements),
     )
 
 

@@ -45,6 +45,7 @@ _METHODS = {
     "password": gettext_noop("password"),
     "key": gettext_noop("key"),
     "passkey": gettext_noop("passkey"),
+    "link": gettext_noop("link of a mail"),
 }
 #: The characters of a result in a list.
 _RESULT_CHARACTERS = 80

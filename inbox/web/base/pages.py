@@ -24,6 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.platform import clock
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
+from inbox.queries.notifications.outages import switched_off_channels
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
@@ -108,6 +109,7 @@ def show(
         "views": views,
         "administers": bool(counts.administers),
         "disabled_webhooks": troubled_webhooks_in(counts.administers),
+        "disabled_channels": switched_off_channels(actor.user_id, counts.administers),
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
         # The URL of a form's POST cannot be opened with GET.

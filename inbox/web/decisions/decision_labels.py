@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.rules.decisions.outcomes import Outcome, outcome_of
 from inbox.rules.people.access import POLICY
-from inbox.rules.runs.states import InterruptStatus, Reason
+from inbox.rules.runs.states import InterruptStatus
 
 if TYPE_CHECKING:
     from inbox.models import Decision, Interrupt
@@ -96,6 +96,16 @@ _REJECTED = _Kind(
 )
 
 
+_KINDS = {
+    Outcome.EXPIRED: _EXPIRED,
+    Outcome.CANCELLED: _CANCELLED,
+    Outcome.ANSWERED: _ANSWERED,
+    Outcome.APPROVED: _APPROVED,
+    Outcome.APPROVED_WITH_CHANGES: _APPROVED_WITH_CHANGES,
+    Outcome.REJECTED: _REJECTED,
+}
+
+
 def decision_label_of(
     interrupt: Interrupt, decision: Decision | None, me: int | None
 ) -> DecisionLabel | None:
@@ -103,7 +113,8 @@ def decision_label_of(
     if interrupt.status == InterruptStatus.OPEN or decision is None:
         return None
     by_me = decision.user_id is not None and decision.user_id == me
-    kind, who = _kind(interrupt, decision), decision.actor_label
+    outcome = outcome_of(status=interrupt.status, reason=interrupt.reason, payload=decision.payload)
+    kind, who = _KINDS[outcome], decision.actor_label
     if who == POLICY.label:
         who = gettext("a grant") if decision.grant_id else gettext("the policy")
     word = gettext(kind.word)
@@ -118,30 +129,3 @@ def decision_label_of(
         is_approval=kind in (_APPROVED, _APPROVED_WITH_CHANGES),
         at=decision.created_at,
     )
-
-
-def _kind(interrupt: Interrupt, decision: Decision) -> _Kind:
-    if interrupt.status == InterruptStatus.EXPIRED:
-        return _EXPIRED
-    if interrupt.status == InterruptStatus.CANCELLED:
-        return _CANCELLED
-    payload = _payload(decision)
-    # An answer with `approved` is an approval or rejection whatever the interrupt's reason.
-    if interrupt.reason != Reason.TOOL_CALL and not isinstance(payload.get("approved"), bool):
-        return _ANSWERED
-    if payload.get("approved") is not True:
-        return _REJECTED
-    return _APPROVED_WITH_CHANGES if _has_changes(interrupt, payload) else _APPROVED
-
-
-def _has_changes(interrupt: Interrupt, payload: dict[str, Any]) -> bool:
-    """Return True if the approval has edits in any of the agents' dialects."""
-    if "editedArgs" in payload or payload.get("modifications"):
-        return True
-    is_flat = interrupt.reason.startswith("langgraph:")
-    return is_flat and bool(payload.keys() - {"approved", "reason"})
-
-
-def _payload(decision: Decision) -> dict[str, Any]:
-    value = json.loads(decision.payload) if decision.payload else None
-    return value if isinstance(value, dict) else {}

@@ -17,16 +17,17 @@ from inbox.actions.notifications.team_channels import (
     test_chat,
 )
 from inbox.queries.notifications.chats import chat_for, chats_for
+from inbox.queries.notifications.delivery_metrics import KindMetrics, delivery_metrics
 from inbox.queries.notifications.notifications import log_of
 from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
-    CHOICES,
     DEFAULT_MINUTES,
     MAX_LABEL_CHARACTERS,
     MAX_MINUTES,
+    WAITING,
     ChannelEnd,
     ChannelKind,
     DeliveryMode,
@@ -36,7 +37,7 @@ from inbox.rules.people.access import Actor
 from inbox.sending.message_texts import link_to
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
-from inbox.web.notifications.notifications import KINDS, log_rows, parse_minutes
+from inbox.web.notifications.notifications import KINDS, filter_choices, log_rows, parse_minutes
 from inbox.web.people.teams import team_frame
 
 if TYPE_CHECKING:
@@ -49,7 +50,13 @@ _NAMES = {
     ChannelKind.DISCORD: "Discord",
     ChannelKind.SLACK_COMPATIBLE: gettext_noop("Mattermost, Rocket.Chat or another like Slack"),
 }
-_CHANGEABLE = ("label", "url", "events", "mode", "minutes", "slack")
+_CHANGEABLE = ("label", "url", "events", "mode", "minutes", "only", "slack")
+_KINDS = {
+    **_NAMES,
+    ChannelKind.EMAIL: gettext_noop("Mails"),
+    ChannelKind.PUSH: gettext_noop("Push messages"),
+    ChannelKind.SLACK_APP: gettext_noop("Slack app"),
+}
 _ENDS = {
     ChannelEnd.REFUSED: gettext_noop(
         "It was switched off: the server refused all messages for a day."
@@ -64,6 +71,7 @@ def chat_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     access = team_access(actor, team)
     context = {
         "chats": [_row(chat) for chat in chats_for(actor, access.team.pk)],
+        "metrics": [_metrics_row(row) for row in delivery_metrics(actor, access.team.pk)],
         **team_frame(actor, access, "chats"),
     }
     return show(request, actor, "notifications/chats.html", context, section="teams")
@@ -136,14 +144,14 @@ def _team_of(channel: "Channel") -> str:
 
 
 def _first_values() -> ChatSettings:
-    return ChatSettings("", "", list(CHOICES), DeliveryMode.IF_WAITING, DEFAULT_MINUTES)
+    return ChatSettings("", "", list(WAITING), DeliveryMode.IF_WAITING, DEFAULT_MINUTES)
 
 
 def _stored(channel: "Channel") -> ChatSettings:
     row = channel.subscription
     app = slack_app_of(channel) if channel.kind == ChannelKind.SLACK_APP else NO_APP
     public = SlackApp(workspace=app.workspace, channel=app.channel)
-    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes, public)
+    return ChatSettings(channel.label, "", row.events, row.mode, row.minutes, public, row.filter)
 
 
 def _posted(request: HttpRequest) -> ChatSettings:
@@ -154,6 +162,7 @@ def _posted(request: HttpRequest) -> ChatSettings:
         events=post.getlist("events"),
         mode=post.get("mode", ""),
         minutes=parse_minutes(post.get("minutes", "")),
+        only=post.get("only", ""),
         slack=SlackApp(
             token=post.get("token", "").strip(),
             signing_secret=post.get("signing_secret", "").strip(),
@@ -188,6 +197,13 @@ def _request_url(request: HttpRequest, channel: "Channel") -> str:
     return link_to(path) or request.build_absolute_uri(path)
 
 
+def _metrics_row(row: KindMetrics) -> dict[str, Any]:
+    delay = ""
+    if row.median_seconds is not None and row.p95_seconds is not None:
+        delay = f"{row.median_seconds:.0f} s ({row.p95_seconds:.0f} s)"
+    return {"name": gettext(_KINDS[ChannelKind(row.kind)]), "numbers": row, "delay": delay}
+
+
 def _row(channel: "Channel") -> dict[str, Any]:
     return {
         "row": channel,
@@ -195,7 +211,7 @@ def _row(channel: "Channel") -> dict[str, Any]:
         "end": gettext(_ENDS[ChannelEnd(channel.disabled_reason)])
         if channel.disabled_reason
         else "",
-        "events": [gettext(KINDS[kind]) for kind in CHOICES if kind in channel.subscription.events],
+        "events": [gettext(KINDS[kind]) for kind in WAITING if kind in channel.subscription.events],
     }
 
 
@@ -219,10 +235,11 @@ def _show_form(
         "app": values.slack,
         "app_fields": _app_fields(values.slack, problems, is_new=channel is None),
         "request_url": _request_url(request, channel) if channel else "",
-        "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in CHOICES],
+        "choices": [(item.value, gettext(KINDS[item]), item in values.events) for item in WAITING],
         "mode": str(values.mode),
         "minutes": request.POST.get("minutes", str(values.minutes)),
         "max_minutes": MAX_MINUTES,
+        "filters": filter_choices(actor, values.only),
         "max_label": MAX_LABEL_CHARACTERS,
         "problems": problems,
         "notice": translate(refusal.message) if refusal and not problems else "",

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 _EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
+_RETRIED = (gettext_noop("Not sent yet, will be tried again"), "warn", "circle-alert")
 _MAILS = {
     MailState.NONE: (gettext_noop("Link displayed"), "line", "link"),
-    # Sending takes seconds: a mail that stays in this state was lost in a crash.
-    MailState.SENDING: (gettext_noop("May not have been sent"), "warn", "circle-dashed"),
+    MailState.SENDING: (gettext_noop("Being sent"), "line", "circle-dashed"),
     MailState.SENT: (gettext_noop("Sent"), "ok", "mail"),
     MailState.FAILED: (gettext_noop("Sending failed"), "bad", "circle-alert"),
 }
@@ -119,6 +119,8 @@ def _show(
 def _shown(row: Invitation, now: datetime) -> dict[str, Any]:
     has_expired = state_of(row, now) is InvitationState.EXPIRED
     words, tone, icon = _EXPIRED if has_expired else _MAILS[MailState(row.mail)]
+    if row.mail == MailState.SENDING and row.tries > 1 and not has_expired:
+        words, tone, icon = _RETRIED
     return {
         "row": row,
         "role": gettext(ROLES[Role(row.role)]),

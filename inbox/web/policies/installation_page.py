@@ -15,7 +15,6 @@ from inbox.queries.policies.policies import readable_policy
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.language.document import parse_policy
-from inbox.rules.policies.supported import check_supported
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.policies.draft_review import change_rows
@@ -48,7 +47,6 @@ def check(request: HttpRequest, actor: Actor) -> HttpResponse:
     text, comment = request.POST.get("document", ""), request.POST.get("comment", "").strip()
     try:
         policy = parse_policy(parse_document(text), installation=True)
-        check_supported(policy)
     except errors.InvalidInput as refusal:
         problems = problems_of(refusal, text)
         return _show(request, actor, document=text, comment=comment, problems=problems, status=422)

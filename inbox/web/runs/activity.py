@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import POLICY, ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.text.safe_text import escape_invisible
@@ -99,6 +100,15 @@ _SENTENCES |= {
         gettext_noop("{who} sent an answer that was not accepted"),
         gettext_noop("You sent an answer that was not accepted"),
     ),
+    "link.issued": (gettext_noop("{who} mailed {to} a link to decide this"), ""),
+    "link.used": (
+        gettext_noop("{who} opened the link of a mail and decided"),
+        gettext_noop("You opened the link of a mail and decided"),
+    ),
+    "link.refused": (
+        gettext_noop("{who} sent an answer by the link of a mail that was not accepted"),
+        gettext_noop("You sent an answer by the link of a mail that was not accepted"),
+    ),
     "resume.queued": (gettext_noop("{who} gave the last answer; the run resumed"), ""),
     "tool.started": (gettext_noop("{who} started the tool"), ""),
     "tool.settled": (gettext_noop("{who} returned the result"), ""),
@@ -140,6 +150,14 @@ _APPROVED_WITH_CHANGES = (
 _APPROVED_UNSEEN = (
     gettext_noop("{who} approved without seeing the masked values"),
     gettext_noop("You approved without seeing the masked values"),
+)
+_APPROVED_BY_LINK = (
+    gettext_noop("{who} approved by the link of a mail"),
+    gettext_noop("You approved by the link of a mail"),
+)
+_REJECTED_BY_LINK = (
+    gettext_noop("{who} rejected by the link of a mail"),
+    gettext_noop("You rejected by the link of a mail"),
 )
 _REJECTED = (gettext_noop("{who} rejected"), gettext_noop("You rejected"))
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
@@ -188,6 +206,7 @@ def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool) -> 
     return format_html(
         gettext(by_me if is_me and by_me else by_others),
         who=format_html("<strong><bdi>{}</bdi></strong>", who),
+        to=format_html("<bdi>{}</bdi>", escape_invisible(str(detail.get("to", "")))),
     )
 
 
@@ -197,6 +216,8 @@ def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:
     if detail.get("tried") in _REJECTED_ACTIONS:
         return _REJECTED_ACTIONS[detail["tried"]]
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
+        if detail.get("entrance") == Entrance.LINK:
+            return _APPROVED_BY_LINK if answer["approved"] else _REJECTED_BY_LINK
         if not answer["approved"]:
             return _REJECTED
         if detail.get("unseen"):

@@ -24,7 +24,7 @@ def test_a_chat_is_added_changed_tested_and_removed(admin):
     chat = added.json()
     path = f"/api/channels/{chat['id']}"
     assert (chat["mode"], chat["minutes"], chat["host"]) == ("if_waiting", 5, "chat.example.com")
-    assert chat["events"] == ["escalated", "opened", "reminded"]
+    assert chat["events"] == ["escalated", "expiring", "opened", "reminded"]
     assert "very-secret" not in added.content.decode()
 
     changed = send(admin, "patch", path, {"events": ["opened"], "enabled": False}).json()

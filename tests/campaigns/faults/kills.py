@@ -11,6 +11,7 @@ from typing import Any
 from tests.campaigns.faults.setup import Stage, stage
 from tests.campaigns.report import Report
 from tests.support.processes import WORKER_COMMAND, ProductProcess
+from tests.support.product import Product
 from tests.support.product_client import wait_for
 
 _WORKERS = 3
@@ -70,20 +71,20 @@ def kills(directory: Path, *, short: bool) -> Report:
     with ExitStack() as stack:
         on = stack.enter_context(stage(directory, workers=_WORKERS))
         pool = stack.enter_context(ThreadPoolExecutor(9))
-        troupe = _Troupe(on, directory, stack)
+        workers = Workers(on.product, directory, stack)
         reviewers = Reviewers(on)
         started = 0
         for number in range(decisions):
             batch = runs * (number + 1) // decisions - started
             list(pool.map(lambda index: _start(on, index), range(started, started + batch)))
             started += batch
-            victim = troupe.choose()
+            victim = workers.choose()
             answering = pool.submit(reviewers.answer_everything, pool)
             if number % 2:
                 on.facts.wait_for_started_effect(seconds=0.4)
             else:
                 time.sleep(random.random() * 0.4)
-            troupe.kill(victim)
+            workers.kill(victim)
             answering.result()
         settled = wait_for(
             lambda: reviewers.answer_everything(pool) or on.facts.is_everything_ended(),
@@ -103,15 +104,15 @@ def kills(directory: Path, *, short: bool) -> Report:
     return report.done()
 
 
-class _Troupe:
-    """The workers: whoever falls is replaced, without waiting for the newcomer."""
+class Workers:
+    """The workers; a killed one is replaced, without waiting until the new one is ready."""
 
-    def __init__(self, on: Stage, directory: Path, stack: ExitStack) -> None:
-        self._environment = on.product.environment
+    def __init__(self, product: Product, directory: Path, stack: ExitStack) -> None:
+        self._environment = product.environment
         self._directory = directory
         self._stack = stack
-        self._running = list(on.product.workers)
-        self._number = len(self._running)
+        self.running = list(product.workers)
+        self._number = len(self.running)
 
     def choose(self) -> ProductProcess:
         if not wait_for(lambda: bool(self._ready()), seconds=60, every=0.01):
@@ -120,13 +121,13 @@ class _Troupe:
 
     def kill(self, victim: ProductProcess) -> None:
         victim.kill()
-        self._running.remove(victim)
-        self._running.append(self._newcomer())
+        self.running.remove(victim)
+        self.running.append(self._replacement())
 
     def _ready(self) -> list[ProductProcess]:
-        return [worker for worker in self._running if worker.has_logged("worker.ready")]
+        return [worker for worker in self.running if worker.has_logged("worker.ready")]
 
-    def _newcomer(self) -> ProductProcess:
+    def _replacement(self) -> ProductProcess:
         log = self._directory / f"worker{self._number}.log"
         self._number += 1
         worker = ProductProcess(

@@ -14,10 +14,18 @@ from tests.e2e.browser.test_account import (
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser.accessibility_checks import Screens, find_faults
 from tests.support.browser.site import Site, open_site
+from tests.support.notifications.push_server import Browser
 
 pytestmark = pytest.mark.browser
 
 SCREENS = Screens()
+ADD_BROWSER = """
+async (body) => {
+  const [, token] = document.cookie.match(/csrftoken=([^;]+)/);
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
+  await fetch("/api/me/channels", { method: "POST", headers, body: JSON.stringify(body) });
+}
+"""
 screen = SCREENS.add
 
 
@@ -91,6 +99,21 @@ def notifications_without_an_address(site, page):
 def a_chat_link_that_was_used(site, page):
     page.goto(f"{site.url}/account/chats/link/used/")
     expect(page.get_by_text("This link was used or has expired.")).to_be_visible()
+
+
+def push_messages_in_a_browser(site, page):
+    notifications(site, page)
+    page.evaluate(ADD_BROWSER, Browser("https://push.example.com/x").body)
+    page.reload()
+    expect(page.get_by_text("over push.example.com")).to_be_visible()
+
+
+@screen
+def a_choice_of_push_messages_that_was_refused(site, page):
+    push_messages_in_a_browser(site, page)
+    page.fill("#f-push-minutes", "0")
+    page.locator("#push form").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Enter a number from 1 to 1440.")).to_be_visible()
 
 
 @screen

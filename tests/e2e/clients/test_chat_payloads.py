@@ -11,15 +11,17 @@ import pytest
 from django.utils.translation import override
 from slack_sdk.models.blocks import Block
 
-from inbox.actions.notifications.messages import Item, Message
+from inbox.actions.notifications.messages import Message
 from inbox.queries.notifications.chat_messages import (
     MAX_NAME_CHARACTERS,
     MAX_VALUE_CHARACTERS,
     MAX_VALUES,
     ApproveButton,
+    Closing,
 )
+from inbox.queries.notifications.message_facts import Item
+from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.notifications.events import CHAT_KINDS, CHOICES, ChannelKind
-from inbox.rules.notifications.outcomes import Closing, Outcome
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending.chats import build_payload
 from tests.support.node import check_out, find_node

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from tests.support.http.agui_client import run_input
+from tests.support.notifications.decision_links import allow_links, mailed_link, send
 from tests.support.security import routes
 from tests.support.security.callers import (
     CSRF,
@@ -60,6 +61,26 @@ def test_everybody_gets_what_the_table_says(callers, things, subtests):
         with subtests.test(str(route)):
             got = {name: undone(call, route, callers[name], things).status_code for name in NAMES}
             assert got == route.statuses
+
+
+def test_a_link_to_decide_is_for_its_person_and_whoever_is_signed_out(
+    callers, things, world, settings
+):
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    reviewer = type(world.bob).objects.get(username="the-reviewer")
+    allow_links(world)
+    _, token = mailed_link(world, world.actor(reviewer))
+    others = ("stranger", "viewer", "admin", "left")
+    expected = dict.fromkeys(NAMES, 200) | dict.fromkeys(others, 403)
+
+    def decide_by_link(caller):
+        client = client_of(caller)
+        client.cookies["signoff_decide"] = "s" * 43
+        return send(client, token, secret="s" * 43)
+
+    opened = {name: client_of(callers[name]).get(f"/decide/{token}/").status_code for name in NAMES}
+    decided = {name: undone(decide_by_link, callers[name]).status_code for name in NAMES}
+    assert opened == decided == expected
 
 
 def test_a_key_that_may_only_run_is_told_that_it_cancelled(callers, things):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from inbox.models import (
     AuditEntry,
     ChatIdentity,
     Decision,
+    DecisionLink,
     Interrupt,
     Membership,
     Ruling,
@@ -38,6 +40,7 @@ from inbox.models import (
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
+from inbox.rules.decisions.links import token_digest
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.policies.evaluation import Ruling as EvaluatedRuling
@@ -145,6 +148,26 @@ def send_bulk_page(way: Way, scene: Scene) -> str:
     item = f"{scene.interrupt.pk}:{scene.sent_digest}"
     form = {"action": "approve", "item": item, "shown": str(scene.interrupt.pk)}
     scene.client.post("/review/decide", form)
+    return code_in_the_trail(scene)
+
+
+def send_link(way: Way, scene: Scene) -> str:
+    """Press the button on the page of a link in a mail, signed out."""
+    if reread(scene.interrupt).ruling is None:
+        _rule_with(scene, MergedRequirement(via=(Via.LINK,)))
+    now = database_now()
+    DecisionLink.objects.create(
+        token_digest=token_digest("t" * 43),
+        interrupt=scene.interrupt,
+        user=scene.world.bob,
+        view_digest=scene.sent_digest,
+        message_id=uuid4(),
+        created_at=now,
+        expires_at=now + timedelta(hours=1),
+    )
+    browser = Client()
+    browser.cookies["signoff_decide"] = secret = "s" * 43
+    browser.post("/decide/", {"token": "t" * 43, "action": "approve", "secret": secret})
     return code_in_the_trail(scene)
 
 
@@ -267,6 +290,7 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.BULK_PAGE: send_bulk_page,
     Entrance.REST: send_rest,
     Entrance.BULK_REST: send_bulk_rest,
+    Entrance.LINK: send_link,
     Entrance.AGUI_HTTP: send_agui,
     Entrance.AGUI_WEBSOCKET: send_agui,
     Entrance.CANCEL_PAGE: send_cancel,
@@ -291,13 +315,14 @@ REST = [
     for entrance in (Entrance.REST, Entrance.BULK_REST)
     for by in ("person", "key")
 ]
+LINK = Way(Entrance.LINK)
 REQUESTERS = [Way(Entrance.REQUESTER, by) for by in ("person", "key")]
 CANCELS_REST = [Way(Entrance.CANCEL_REST, by) for by in ("person", "key")]
 CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
 SYSTEM = [Way(Entrance.POLICY, "system"), Way(Entrance.EXPIRY, "system")]
 OVERRIDE_PAGE, OVERRIDE_REST = Way(Entrance.OVERRIDE_PAGE), Way(Entrance.OVERRIDE_REST)
 OVERRIDES = [OVERRIDE_PAGE, OVERRIDE_REST]
-WAYS = [*PAGES, *REST, *AGUI, *CANCELS, *SYSTEM, *OVERRIDES, CHAT]
+WAYS = [*PAGES, *REST, LINK, *AGUI, *CANCELS, *SYSTEM, *OVERRIDES, CHAT]
 PEOPLE = [way for way in WAYS if way.by == "person"]
 KEYS = [way for way in WAYS if way.by == "key"]
 ANSWERS = [way for way in WAYS if way not in CANCELS and way.by != "system"]
@@ -313,11 +338,14 @@ def without(ways: list[Way], *left_out: Way) -> list[Way]:
     return [way for way in ways if way not in left_out]
 
 
+_REFUSALS = ("interrupt.refused", "resume.rejected", "run.refused", "link.refused")
+
+
 def code_in_the_trail(scene: Scene) -> str:
     """Audit trail of the last attempt; "" for a stranger's, which leaves no entry."""
     entries = AuditEntry.objects.filter(thread=scene.interrupt.thread_id).order_by("-seq")
     last = entries.select_related("payload").first()
-    if last is None or last.action not in ("interrupt.refused", "resume.rejected", "run.refused"):
+    if last is None or last.action not in _REFUSALS:
         return "" if reread(scene.interrupt).status == "open" else DECIDED
     return str(json.loads(last.payload.text)["detail"]["code"])
 
@@ -441,15 +469,27 @@ def policy_requires_another_way(scene: Scene) -> None:
     _rule_with(scene, MergedRequirement(via=(Via.LINK,)))
 
 
+def policy_requires_the_inbox(scene: Scene) -> None:
+    _rule_with(scene, MergedRequirement(via=(Via.WEB,)))
+
+
+def policy_names_no_way(scene: Scene) -> None:
+    _rule_with(scene, MergedRequirement())
+
+
+def link_used(scene: Scene) -> None:
+    scene.just_before_the_lock(lambda: DecisionLink.objects.update(used_at=database_now()))
+
+
+def link_expired(scene: Scene) -> None:
+    scene.just_before_the_lock(lambda: DecisionLink.objects.update(expires_at=database_now()))
+
+
 def policy_requires_a_fresh_sign_in(scene: Scene) -> None:
     session = scene.client.session
     session["account_authentication_methods"] = []
     session.save()
     _rule_with(scene, MergedRequirement(fresh_sign_in_minutes=5))
-
-
-def policy_names_no_way(scene: Scene) -> None:
-    _rule_with(scene, MergedRequirement())
 
 
 def _rule_with(scene: Scene, requirement: MergedRequirement) -> None:
@@ -493,8 +533,10 @@ CONDITIONS = [
     Condition(nothing, {**all_say([*ANSWERS, *CANCELS], DECIDED), **_SYSTEM}),
     Condition(key_revoked, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(key_replaced, all_say(KEYS, "UNAUTHENTICATED")),
-    Condition(signed_out, all_say(without(PEOPLE, CHAT), "UNAUTHENTICATED")),
+    Condition(signed_out, {**all_say(without(PEOPLE, CHAT), "UNAUTHENTICATED"), LINK: DECIDED}),
     Condition(chat_disconnected, {CHAT: "UNAUTHENTICATED"}),
+    Condition(link_used, {LINK: "UNAUTHENTICATED"}),
+    Condition(link_expired, {LINK: "UNAUTHENTICATED"}),
     Condition(
         member_removed,
         {
@@ -516,7 +558,7 @@ CONDITIONS = [
     Condition(
         no_digest,
         {
-            **all_say([*PAGES, *REST, *OVERRIDES, CHAT], "VIEW_DIGEST_REQUIRED"),
+            **all_say([*PAGES, *REST, LINK, *OVERRIDES, CHAT], "VIEW_DIGEST_REQUIRED"),
             **all_say(AGUI, DECIDED),
         },
     ),
@@ -524,7 +566,7 @@ CONDITIONS = [
     Condition(
         nothing,
         {
-            **all_say([*REST, *PAGES, *OVERRIDES], "MASKED_NOT_SEEN"),
+            **all_say([*REST, *PAGES, LINK, *OVERRIDES], "MASKED_NOT_SEEN"),
             **all_say(BULK, "NOT_IN_BULK"),
             **all_say([Way(Entrance.REST, "key"), Way(Entrance.BULK_REST, "key"), *AGUI], DECIDED),
         },
@@ -556,21 +598,33 @@ CONDITIONS = [
         inbox_only,
         {
             **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS, OVERRIDE_PAGE], DECIDED),
-            **all_say([*REST, *AGUI, *CANCELS_REST, OVERRIDE_REST, CHAT], "INBOX_ONLY"),
+            **all_say([*REST, LINK, *AGUI, *CANCELS_REST, OVERRIDE_REST, CHAT], "INBOX_ONLY"),
         },
     ),
     Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
     Condition(
         policy_requires_another_way,
-        {**all_say(ANSWERS, "POLICY_REQUIREMENT"), **all_say(OVERRIDES, DECIDED)},
+        {
+            **all_say(without(ANSWERS, LINK), "POLICY_REQUIREMENT"),
+            **all_say(OVERRIDES, DECIDED),
+        },
     ),
+    Condition(policy_requires_the_inbox, {LINK: "POLICY_REQUIREMENT"}),
     Condition(
         policy_requires_a_fresh_sign_in,
         {**all_say(ANSWERS, "SIGN_IN_TOO_OLD"), CHAT: "POLICY_REQUIREMENT"},
     ),
-    Condition(policy_names_no_way, {**all_say(ANSWERS, DECIDED), CHAT: "POLICY_REQUIREMENT"}),
+    Condition(
+        policy_names_no_way,
+        {**all_say(ANSWERS, DECIDED), CHAT: "POLICY_REQUIREMENT", LINK: "NOT_BY_LINK"},
+    ),
     Condition(may_not_override, all_say(OVERRIDES, "FORBIDDEN")),
-    Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
+    Condition(
+        nothing,
+        {**all_say(BULK, "NOT_IN_BULK"), LINK: "NOT_BY_LINK"},
+        args=DECEPTIVE,
+        name="not_in_bulk",
+    ),
 ]
 CELLS = [
     pytest.param(way, condition, id=f"{condition}-{way}")

@@ -48,6 +48,7 @@ REFUSED_BY = {
     Check.SEEN: "masked_value",
     Check.POLICY: "self_approval",
     Check.OVERRIDE: "may_not_override",
+    Check.LINK: "policy_names_no_way",
 }
 #: What the entrance makes sure of before, so that the gate is tested by itself below.
 SEEN_TO_BEFORE = {
@@ -61,6 +62,8 @@ SEEN_TO_BEFORE = {
     (Entrance.BULK_PAGE, Check.MASKS),
     (Entrance.CHAT, Check.PAYLOAD),
     (Entrance.CHAT, Check.MASKS),
+    (Entrance.LINK, Check.PAYLOAD),
+    (Entrance.LINK, Check.MASKS),
     (Entrance.REQUESTER, Check.REQUESTER),
     (Entrance.POLICY, Check.TIME),
     (Entrance.POLICY, Check.PAYLOAD),
@@ -105,7 +108,9 @@ def approve(scene):
     return approve
 
 
-@pytest.mark.parametrize("entrance", [Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CHAT])
+@pytest.mark.parametrize(
+    "entrance", [Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CHAT, Entrance.LINK]
+)
 @pytest.mark.parametrize(
     ("payload", "schema"),
     [

@@ -5,7 +5,7 @@ from django.core import mail
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.people.provisioning import add_member
 from inbox.models import Channel, Notification
 from inbox.queries.people.api_keys import actor_of_user

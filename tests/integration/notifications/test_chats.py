@@ -8,7 +8,7 @@ from django.core import mail
 
 from inbox import sweeper
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
-from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.messages import SendResult, claim_message, record_message
 from inbox.actions.notifications.team_channels import (
     ChatSettings,

@@ -6,8 +6,8 @@ import pytest
 
 from inbox import sweeper
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.notifications.announcements import expand_announcements
 from inbox.actions.notifications.edits import claim_edit, record_edit
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.messages import (
     LEASE,
     SendResult,

@@ -7,7 +7,7 @@ from django.core import mail
 
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.subscriptions import send_test, subscribe, unsubscribe
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_role, change_team

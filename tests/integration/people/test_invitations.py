@@ -7,13 +7,13 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
-from inbox.actions.people import invitations
 from inbox.actions.people.accept_invitation import (
     join_by_provider,
     join_team,
     join_with_new_account,
 )
 from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.invitation_mails import claim_invitation_mail, record_invitation_mail
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership, Team, User
 from inbox.queries.people.api_keys import actor_of_key
@@ -28,9 +28,13 @@ from inbox.rules.errors import (
     NotFound,
     UsernameTaken,
 )
+from inbox.rules.notifications.events import SendProblem
 from inbox.rules.people.access import SEED, Permission, Role
 from inbox.rules.people.invitations import MAX_OPEN_INVITATIONS
+from inbox.sending.invitation_sender import build_invitation
 from tests.support.audit.entries import audited, make_admin
+from tests.support.notifications.invitation_mails import send_invitations
+from tests.support.notifications.mail_server import run_mail_server
 
 SITE = "https://signoff.example.com/"
 NORA = {"username": "nora", "full_name": "Nora  New", "password": "a long pass phrase"}
@@ -48,11 +52,18 @@ def by_mail(settings):
 
 
 def ask(world, actor, email="nora@example.com", role=Role.REVIEWER):
-    return invite(team_id=world.team.pk, email=email, role=role, actor=actor, site=SITE)
+    """Invite, and let a worker send the mail."""
+    row, link = invite(team_id=world.team.pk, email=email, role=role, actor=actor, site=SITE)
+    send_invitations()
+    row.refresh_from_db()
+    return row, link
 
 
 def again(row, actor):
-    return resend_invitation(invitation_id=row.pk, actor=actor, site=SITE)
+    row, link = resend_invitation(invitation_id=row.pk, actor=actor, site=SITE)
+    send_invitations()
+    row.refresh_from_db()
+    return row, link
 
 
 def withdraw(row, actor):
@@ -207,36 +218,83 @@ class Broken(BaseEmailBackend):
         raise ConnectionRefusedError
 
 
-def test_a_mail_that_could_not_be_sent_is_kept_as_such_and_sent_again(
-    world, ana, by_mail, settings
-):
+@pytest.fixture
+def server(settings, by_mail):
+    with run_mail_server() as state:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", state.port
+        yield state
+
+
+def test_a_mail_that_cannot_be_sent_now_is_sent_later(world, ana, by_mail, settings, later):
     working = settings.EMAIL_BACKEND
     settings.EMAIL_BACKEND = f"{__name__}.Broken"
     row, link = ask(world, ana)
-    assert (link, Invitation.objects.get().mail) == ("", "failed")
+    assert (link, row.mail, len(mail.outbox)) == ("", "sending", 0)
 
     settings.EMAIL_BACKEND = working
-    again(row, ana)
+    send_invitations()
+    assert not mail.outbox  # not yet due
+    later(seconds=10)
+    send_invitations()
+    send_invitations()
 
-    assert (Invitation.objects.get().mail, len(mail.outbox)) == ("sent", 1)
+    row.refresh_from_db()
+    assert (row.mail, row.link, len(mail.outbox)) == ("sent", "", 1)
+    assert open_invitation(mailed_token()) == row
 
 
-def test_what_became_of_a_mail_is_not_said_of_a_later_one(world, ana, by_mail, monkeypatch):
-    """Somebody else sends it again while the first mail is on its way."""
-    send = invitations.send_invitation
-    sent = []
+def test_a_refused_address_is_a_failure_until_it_is_sent_again(world, ana, server):
+    server.recipient = "550 no such mailbox"
+    row, _ = ask(world, ana)
+    assert (row.mail, row.link) == ("failed", "")
 
-    def slowly(row, link):
-        if not sent:
-            sent.append(row)
-            monkeypatch.setattr(invitations, "send_invitation", lambda *_: "failed")
-            again(row, ana)
-        return send(row, link)
+    server.recipient = "250 ok"
+    row, _ = again(row, ana)
 
-    monkeypatch.setattr(invitations, "send_invitation", slowly)
-    ask(world, ana)
+    assert row.mail == "sent"
 
-    assert Invitation.objects.get().mail == "failed"
+
+def test_the_result_of_a_mail_is_not_that_of_a_later_one(world, ana, by_mail, later):
+    """Somebody sends it again while the first mail is on its way."""
+    row, _ = invite(
+        team_id=world.team.pk, email="nora@example.com", role=Role.VIEWER, actor=ana, site=SITE
+    )
+    first = claim_invitation_mail(invitation_id=row.pk)
+    row, _ = again(row, ana)
+
+    is_current = record_invitation_mail(mail=first, problem=SendProblem.REFUSED)
+
+    row.refresh_from_db()
+    assert (is_current, row.mail) == (False, "sent")
+
+
+def test_a_mail_of_a_lost_worker_is_sent_again_with_its_id(world, ana, by_mail, later):
+    row, _ = invite(
+        team_id=world.team.pk, email="nora@example.com", role=Role.VIEWER, actor=ana, site=SITE
+    )
+    lost = build_invitation(claim_invitation_mail(invitation_id=row.pk))
+    send_invitations()
+    assert not mail.outbox
+
+    later(seconds=91)
+    send_invitations()
+
+    (message,) = mail.outbox
+    assert message.extra_headers["Message-ID"] == lost.extra_headers["Message-ID"]
+    assert message.body == lost.body
+
+
+def test_a_withdrawn_invitation_is_not_mailed(world, ana, by_mail):
+    row, _ = invite(
+        team_id=world.team.pk, email="nora@example.com", role=Role.VIEWER, actor=ana, site=SITE
+    )
+    withdraw(row, ana)
+
+    send_invitations()
+
+    assert not mail.outbox
+    assert Invitation.objects.get().link == ""
 
 
 # -- asking again and taking back -----------------------------------------------------------------

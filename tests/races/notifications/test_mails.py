@@ -1,13 +1,15 @@
 """Workers that send the mails of one channel, and sweepers that expand announcements."""
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
-from inbox.actions.notifications import messages
-from inbox.actions.notifications.announcements import expand_announcements
+from inbox.actions.notifications import due_notifications
+from inbox.actions.notifications.announcements import announce_expiry
+from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.notifications.messages import claim_message
-from inbox.models import Channel, Notification
+from inbox.models import Announcement, Channel, Interrupt, Notification
 from inbox.platform.clock import database_now
 from tests.support.notifications.subscribed import subscribe_person
 from tests.support.races.concurrently import Meeting, at_once, failures, rounds
@@ -37,7 +39,9 @@ def test_without_the_lock_two_workers_claim_the_same_mail(
     start(committed_world, "rehearse:tool_call")
     expand_announcements()
     meeting = Meeting(2)
-    monkeypatch.setattr(messages, "_due_rows", _together(meeting, messages._due_rows))
+    monkeypatch.setattr(
+        due_notifications, "_due_rows", _together(meeting, due_notifications._due_rows)
+    )
 
     outcomes = at_once([partial(claim_message, channel_id=channel.pk)] * 2)
 
@@ -52,6 +56,18 @@ def test_two_sweepers_expand_an_announcement_once(committed_world, race_bob):
         assert failures(at_once([expand_announcements] * 2)) == []
 
         assert Notification.objects.count() == number
+
+
+def test_two_sweepers_announce_an_expiry_once(committed_world):
+    for number in range(1, rounds(short=10, long=200) + 1):
+        start(committed_world, "rehearse:tool_call")
+        Interrupt.objects.filter(status="open").update(
+            expires_at=database_now() + timedelta(minutes=1)
+        )
+
+        assert failures(at_once([announce_expiry] * 3)) == []
+
+        assert Announcement.objects.filter(kind="expiring").count() == number
 
 
 def _together(meeting, function):

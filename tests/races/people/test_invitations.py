@@ -1,19 +1,21 @@
 """Several people with one link at the same moment, and when its mail leaves."""
 
+import threading
 from functools import partial
 
 import pytest
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
 
-from inbox.actions.people import accept_invitation, invitations
+from inbox.actions.people import accept_invitation, invitation_mails, invitations
 from inbox.actions.people.accept_invitation import join_team, join_with_new_account
+from inbox.actions.people.invitation_mails import claim_invitation_mail
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership
 from inbox.rules.errors import InvitationEnded, NotFound
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.people.invitations import MAX_OPEN_INVITATIONS
-from tests.support.audit.entries import make_admin
+from inbox.sending import invitation_sender
 from tests.support.races.concurrently import (
     Meeting,
     at_once,
@@ -134,24 +136,46 @@ def test_without_the_lock_both_find_room(
 
 
 class Looking(BaseEmailBackend):
-    """Notes whether a transaction is open while a mail is sent, and whether the row is there."""
+    """Notes whether a transaction is open while a mail is sent."""
 
-    observations: list[tuple[bool, int]] = []
+    observations: list[bool] = []
 
     def send_messages(self, messages):
-        self.observations.append((connection.in_atomic_block, Invitation.objects.count()))
+        self.observations.append(connection.in_atomic_block)
         return len(messages)
 
 
-def test_a_mail_leaves_when_all_is_committed(committed_world, settings):
+def test_workers_at_once_send_one_mail_outside_of_transactions(
+    committed_world, settings, monkeypatch
+):
     settings.SENDS_MAIL, settings.EMAIL_BACKEND = True, f"{__name__}.Looking"
+    monkeypatch.setattr(invitation_sender, "_slot", threading.BoundedSemaphore(4))
     Looking.observations.clear()
+    for number in range(1, rounds(short=10, long=100) + 1):
+        row, _ = invited(committed_world, f"{number}@example.com")
 
+        send = partial(invitation_sender.send_invitation, row.pk)
+        assert failures(at_once([send] * 4)) == []
+
+        assert Looking.observations == [False] * number
+        Invitation.objects.all().delete()
+
+
+def test_without_the_lock_workers_claim_one_mail_several_times(
+    committed_world, settings, without_the_lock, monkeypatch
+):
+    settings.SENDS_MAIL = True
     row, _ = invited(committed_world)
-    resend_invitation(
-        invitation_id=row.pk,
-        actor=make_admin(committed_world),
-        site="http://x",
-    )
+    meeting, now = Meeting(2), invitation_mails.database_now
 
-    assert Looking.observations == [(False, 1), (False, 1)]
+    def read_together():
+        instant = now()
+        meeting.wait()
+        return instant
+
+    monkeypatch.setattr(invitation_mails, "database_now", read_together)
+
+    mails = at_once([partial(claim_invitation_mail, invitation_id=row.pk)] * 2)
+
+    assert meeting.met
+    assert None not in mails

@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,6 +18,9 @@ class ChatServer:
     bodies: list[Any] = field(default_factory=list)  #: of the requests, parsed
     #: Method and path of each request.
     calls: list[tuple[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    #: Called with the path and the port of the client when a request has arrived.
+    before_answer: Callable[[str, int], object] = lambda _path, _port: None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -27,12 +30,15 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.state.calls.append((self.command, self.path))
         self.state.bodies.append(json.loads(body))
+        self.state.paths.append(self.path)
+        self.state.before_answer(self.path, self.client_address[1])
         self.send_response(self.state.status)
         for name, value in self.state.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(self.state.answer)))
         self.end_headers()
-        self.wfile.write(self.state.answer)
+        with suppress(ConnectionError):  # the client may have been killed
+            self.wfile.write(self.state.answer)
 
     def do_PATCH(self) -> None:
         self.do_POST()

@@ -76,8 +76,19 @@ GET  api/me/notifications                        401 200 200 200 200 200 401 403
 PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401
 DELETE api/me/notifications                      401 204 204 204 204 204 401 403 403 403 403 403 401
 POST api/me/notifications/test                   401 422 422 422 422 422 401 403 403 403 403 403 401
+GET  api/me/absence                              401 200 200 200 200 200 401 403 403 403 403 403 401
+PUT  api/me/absence                              401 400 400 400 400 400 401 400 400 400 400 400 401
+DELETE api/me/absence                            401 204 204 204 204 204 401 403 403 403 403 403 401
+GET  api/me/absence/deputies                     401 200 200 200 200 200 401 403 403 403 403 403 401
+DELETE api/me/absence/represented/<int:user>     401 204 204 204 204 204 401 403 403 403 403 403 401
+GET  api/me/channels                             401 200 200 200 200 200 401 403 403 403 403 403 401
+POST api/me/channels                             401 201 201 201 201 201 401 403 403 403 403 403 401
+PUT  api/me/channels                             401 422 422 422 422 422 401 403 403 403 403 403 401
+DELETE api/me/channels/<uuid:channel_id>         401 404 404 404 404 404 401 403 403 403 403 403 401
+POST api/me/channels/<uuid:channel_id>/test      401 404 404 404 404 404 401 403 403 403 403 403 401
 GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/teams/<slug:team>/notifications/metrics 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
 PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -138,7 +149,16 @@ GET  account/chats/link/<str:token>/              302 404 404 404 404 404 302 30
 POST account/chats/link/<str:token>/connect       302 404 404 404 404 404 302 302 302 302 302 302 302
 POST account/chats/<uuid:identity_id>/disconnect  302 404 404 404 404 404 302 302 302 302 302 302 302
 POST hooks/slack/<uuid:channel_id>                401 401 401 401 401 401 401 401 401 401 401 401 401
+POST account/notifications/away                  302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/deputy/<int:user>/decline 302 303 303 303 303 303 302 302 302 302 302 302 302
 POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/pushes                302 422 422 422 422 422 302 302 302 302 302 302 302
+POST account/notifications/browsers/<uuid:channel_id>/test 302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/notifications/browsers/<uuid:channel_id>/remove 302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  push-worker.js                              200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  manifest.webmanifest                        200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  decide/<str:token>/                         404 404 404 404 404 404 404 404 404 404 404 404 404
+POST decide/                                     403 403 403 403 403 403 403 403 403 403 403 403 403
 GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
@@ -374,6 +394,14 @@ _CHAT = {
     "mode": "at_once",
     "minutes": 5,
 }
+_BROWSER = {
+    "endpoint": "https://push.example.com/x",
+    "keys": {
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcx"
+        "aOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+}
 _CALENDAR = {"name": "shop", "zone": "UTC", "mon": "09:00-17:00", "save": "1"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
@@ -395,6 +423,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
+    "POST api/me/channels": _BROWSER,
     "POST api/teams/<slug:team>/channels": _CHAT,
     "POST teams/<slug:team>/channels/add": _CHAT,
     "POST channels/<uuid:channel_id>/save": _CHAT,

@@ -91,7 +91,7 @@ def test_the_requirements_of_a_rule_are_sentences():
         "self_approval": False,
         "fresh_sign_in_minutes": 5,
         "keys": False,
-        "via": ["web"],
+        "via": ["web", "link"],
         "grantable": False,
         "expires_after": "PT4H",
         "on_expiry": "deny",
@@ -104,7 +104,7 @@ def test_the_requirements_of_a_rule_are_sentences():
         "Always: ask. Needs 2 of the group finance. "
         "Requesters may not approve their own requests. "
         "Needs a sign-in in the last 5 minutes. API keys may not decide. "
-        "Decisions are possible through: web. Grants are not possible. "
+        "Decisions are possible through: the inbox, links in e-mails. Grants are not possible. "
         "After 4 h the request is denied. A reminder after 1 h 30 min. "
         "After 2 h, leads may decide in their place. Times count in the hours berlin."
     )

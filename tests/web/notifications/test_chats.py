@@ -4,8 +4,9 @@ import pytest
 
 from inbox.models import Channel, Notification
 from tests.support.notifications.chat_server import run_chat_server
-from tests.support.notifications.subscribed import send_all
+from tests.support.notifications.subscribed import add_team_chat, send_all
 from tests.support.policies.published import administrator
+from tests.support.steps import start
 
 PATH = "/teams/tests/channels/"
 HOSTILE = "<script>alert(1)</script>\u202eops"
@@ -133,3 +134,24 @@ def test_a_test_of_a_chat_that_was_switched_off_meanwhile_is_refused(admin):
 
     assert refused.status_code == 422
     assert "This chat is switched off." in text_of(refused)
+
+
+def test_the_page_and_rest_count_notifications(admin, world, server, ask_and_send):
+    ask_and_send()
+
+    text = admin.get(PATH).content.decode()
+    (row,) = admin.get("/api/teams/tests/notifications/metrics").json()["results"]
+
+    assert "Last 7 days" in text
+    assert (row["kind"], row["sent_count"], row["failed_count"]) == ("slack", 1, 0)
+    assert row["p95_seconds"] >= 0
+
+
+@pytest.fixture
+def ask_and_send(world, server):
+    def run():
+        add_team_chat(world, server.url)
+        start(world, "rehearse:tool_call")
+        send_all()
+
+    return run

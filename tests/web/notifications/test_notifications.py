@@ -1,13 +1,15 @@
 """The page of a person's notifications, and the link that ends them."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core import mail
 from django.test import Client
 
 from inbox.actions.notifications.subscriptions import send_test
-from inbox.models import AuditEntry, Subscription
+from inbox.models import AuditEntry, SavedView, Subscription
+from inbox.platform.clock import database_now
 from inbox.queries.notifications.notifications import unsubscribe_token
 from tests.support.notifications.subscribed import confirm_address, send_all, subscribe_person
 
@@ -167,3 +169,57 @@ def test_without_a_mail_server_people_see_their_printed_mails(page, bob, dora, s
     assert "Mails about requests will arrive at this address." in text
     settings.SENDS_MAIL = True
     assert "Mails on this machine" not in page.get("/account/notifications/").content.decode()
+
+
+def test_lists_say_that_the_address_was_switched_off(page, bob):
+    channel = subscribe_person(bob)
+    assert "the server refused your address" not in page.get("/").content.decode()
+
+    type(channel).objects.update(disabled_at=database_now(), disabled_reason="refused")
+
+    assert "the server refused your address" in page.get("/").content.decode()
+
+
+def test_a_saved_view_can_be_chosen(page, world, bob):
+    confirm_address(bob)
+    view = "agent=rehearsal&sort=new"
+    SavedView.objects.create(user=world.bob, name="Mine", query=view, created_at=database_now())
+    form = page.get("/account/notifications/").content.decode()
+    assert '<option value="agent=rehearsal">Mine</option>' in form
+
+    page.post("/account/notifications/save", {**CHOICE, "only": "agent=rehearsal"})
+
+    assert Subscription.objects.get().filter == "agent=rehearsal"
+    form = page.get("/account/notifications/").content.decode()
+    assert '<option value="agent=rehearsal" selected>Mine</option>' in form
+
+
+def test_a_person_is_away_and_back(page, bob, dora):
+    day = (database_now() + timedelta(days=3)).date().isoformat()
+
+    away = page.post(
+        "/account/notifications/away", {"away_until": day, "deputy": str(dora.user_id)}
+    )
+
+    assert away.status_code == 303
+    text = page.get("/account/notifications/").content.decode()
+    assert "Dora is told of requests instead of you" in text
+    assert f'value="{day}"' in text
+    page.post("/account/notifications/away", {"back": "1"})
+    assert "You are away" not in page.get("/account/notifications/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"away_until": "", "deputy": ""},
+        {"away_until": "2020-01-01", "deputy": ""},
+        {"away_until": "9999-12-31", "deputy": ""},
+        {"away_until": "x" * 1000, "deputy": "9" * 40},
+    ],
+)
+def test_a_wrong_absence_is_refused(page, fields):
+    response = page.post("/account/notifications/away", fields)
+
+    assert response.status_code == 422
+    assert "Enter a day from today, within a year." in response.content.decode()

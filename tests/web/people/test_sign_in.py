@@ -2,9 +2,11 @@
 
 import json
 import re
+import time
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.core.internal import ratelimit
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.usersessions.models import UserSession
 from django.core import mail
@@ -16,7 +18,7 @@ from inbox.models.people.sessions import stored_key
 from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
-from inbox.web.people import sign_in_limits
+from inbox.web.people import allauth_adapters, sign_in_limits
 from tests.support.browser.site import wait_for
 from tests.support.valkey import ValkeyServer
 from tests.support.web.pages import words
@@ -381,6 +383,21 @@ def test_an_address_counts_once_it_is_confirmed(
     link = re.search(r"http://testserver(/account/email/\S+)", message.body)[1]
     assert client.post(link).url == "/account/email/"
     assert "Not confirmed" not in words(client.get("/account/"))
+
+
+def test_an_address_gets_five_mails_about_its_confirmation_a_day(
+    bob_browses, monkeypatch, django_capture_on_commit_callbacks
+):
+    client, sent = confirmed(bob_browses), []
+    monkeypatch.setattr(allauth_adapters, "send_in_background", sent.append)
+    start = time.time()
+    for number in range(12):
+        monkeypatch.setattr(ratelimit.time, "time", lambda n=number: start + n * 600)
+        action = "action_send" if number else "action_add"
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post("/account/email/", {"email": "bob@example.com", action: ""})
+
+    assert len(sent) == 5
 
 
 def test_what_becomes_of_an_address_is_written_down(

@@ -1,6 +1,7 @@
 """The form for one rule of a policy."""
 
 import json
+import re
 from dataclasses import replace
 from random import Random
 
@@ -71,6 +72,36 @@ def test_a_rule_of_the_form_is_saved_in_the_draft(admin):
             "when": [tool_is("refund"), up_to(50)],
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("ways", "listed"),
+    [
+        (["web", "rest", "agui"], None),
+        (["web", "link"], ["link", "web"]),
+        (["web", "rest", "agui", "link"], ["agui", "link", "rest", "web"]),
+    ],
+)
+def test_links_are_a_way_to_decide_only_if_they_are_ticked(admin, ways, listed):
+    admin.post(f"{PATH}new/add", fields(effect="ask", via=ways))
+
+    (stored,) = draft()["rules"]
+    assert stored.get("require", {}).get("via") == listed
+    page = admin.get(f"{PATH}rules/small-refunds/").content.decode()
+    ticked = re.findall(r'name="via" value="(\w+)" checked', page)
+    assert ticked == ways
+    assert "links in e-mails" in page
+
+
+def test_a_list_of_the_usual_ways_is_kept(admin):
+    usual = ["web", "rest", "agui"]
+    save_draft_of({"rules": [rule("small-refunds", "ask", require={"via": usual})]})
+    page = admin.get(f"{PATH}rules/small-refunds/").content.decode()
+    assert 'name="lists_ways" value="1"' in page
+
+    admin.post(f"{PATH}rules/small-refunds/save", fields(effect="ask", lists_ways="1"))
+
+    assert draft()["rules"][0]["require"]["via"] == sorted(usual)
 
 
 def test_the_form_offers_the_tools_and_arguments_of_recent_calls(admin, world):

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[3]
 PREFIXES = (
     "run",
     "interrupt",
+    "link",
     "decision",
     "endorsement",
     "resume",

@@ -260,6 +260,7 @@ class _Reader:
             "keys": self._value(read_boolean),
             "via": self._ways,
             "grantable": self._value(read_boolean),
+            "urgent": self._value(read_boolean),
             "expires_after": self._value(read_duration),
             "on_expiry": self._value(choice_of(OnExpiry)),
             "hours": self._value(self._calendar_name),

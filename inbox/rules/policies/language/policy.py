@@ -146,6 +146,7 @@ class Requirement:
     keys: bool = True  #: API keys may decide
     via: tuple[Via, ...] | None = None  #: None: every way in
     grantable: bool = True
+    urgent: bool = False  #: people are told at once, also in their quiet hours
     expires_after: timedelta | None = None
     on_expiry: OnExpiry = OnExpiry.CANCEL
     hours: str | None = None  #: the calendar whose open hours the times count; None: all hours
@@ -160,6 +161,7 @@ class Requirement:
             "keys": None if self.keys else False,
             "via": [way.value for way in self.via or ()],
             "grantable": None if self.grantable else False,
+            "urgent": self.urgent or None,
             "expires_after": self.expires_after and format_duration(self.expires_after),
             "on_expiry": "deny" if self.on_expiry is OnExpiry.DENY else None,
             "hours": self.hours,

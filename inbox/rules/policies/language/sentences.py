@@ -19,6 +19,7 @@ from inbox.rules.policies.language.policy import (
     Requirement,
     Rule,
     Slot,
+    Via,
 )
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
@@ -101,10 +102,12 @@ def requirement_sentences(requirement: Requirement | None, translate: Translate 
     if not requirement.keys:
         messages.append(TranslatableMessage("API keys may not decide."))
     if requirement.via is not None:
-        ways = ", ".join(requirement.via)
+        ways = ", ".join(translate(text) for way, text in _WAYS.items() if way in requirement.via)
         messages.append(TranslatableMessage("Decisions are possible through: {ways}.", ways=ways))
     if not requirement.grantable:
         messages.append(TranslatableMessage("Grants are not possible."))
+    if requirement.urgent:
+        messages.append(TranslatableMessage("Urgent: people are told at once."))
     return [*map(translate, messages), *_time_sentences(requirement, translate)]
 
 
@@ -154,6 +157,13 @@ _EFFECTS: Final = {
     Effect.ALLOW: TranslatableMessage("approve without asking"),
     Effect.ASK: TranslatableMessage("ask"),
     Effect.DENY: TranslatableMessage("deny"),
+}
+_WAYS: Final = {
+    Via.WEB: TranslatableMessage("the inbox"),
+    Via.REST: TranslatableMessage("the REST API"),
+    Via.AGUI: TranslatableMessage("AG-UI clients"),
+    Via.LINK: TranslatableMessage("links in e-mails"),
+    Via.CHAT: TranslatableMessage("chats"),
 }
 _MODES: Final = {
     Mode.SHADOW: TranslatableMessage("The rule is tried out without an effect."),

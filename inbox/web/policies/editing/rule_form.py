@@ -100,6 +100,9 @@ class Row:
         return not (self.fact or self.value or self.text)
 
 
+USUAL_WAYS: Final = tuple(way.value for way in COMMON_WAYS)
+
+
 @dataclass(frozen=True)
 class RuleForm:
     """The fields as they are displayed or posted."""
@@ -115,8 +118,9 @@ class RuleForm:
     fresh: str = ""
     keys: bool = True
     grantable: bool = True
-    via: Sequence[str] = tuple(way.value for way in COMMON_WAYS)
-    names_ways: bool = False  #: the rule names the ways, also if they are the common ones
+    urgent: bool = False
+    via: Sequence[str] = USUAL_WAYS
+    lists_ways: bool = False  #: the stored rule lists its ways
     after: str = ""
     unit: str = "hours"
     on_expiry: str = OnExpiry.CANCEL.value
@@ -197,8 +201,9 @@ def _requirement_fields(requirement: Requirement) -> dict[str, Any]:
         "fresh": str(requirement.fresh_sign_in_minutes or ""),
         "keys": requirement.keys,
         "grantable": requirement.grantable,
-        "via": [way.value for way in requirement.via or COMMON_WAYS],
-        "names_ways": requirement.via is not None,
+        "urgent": requirement.urgent,
+        "via": USUAL_WAYS if requirement.via is None else [way.value for way in requirement.via],
+        "lists_ways": requirement.via is not None,
         "after": after,
         "unit": unit,
         "on_expiry": requirement.on_expiry.value,
@@ -233,8 +238,9 @@ def read_form(post: QueryDict) -> RuleForm:
         people={key.removeprefix("people-"): post.get(key, "").strip() for key in slots},
         keys="keys" in post,
         grantable="grantable" in post,
+        urgent="urgent" in post,
         via=post.getlist("via"),
-        names_ways="names_ways" in post,
+        lists_ways="lists_ways" in post,
         self_approval=text("self_approval"),
         fresh=text("fresh"),
         after=text("after"),
@@ -342,12 +348,14 @@ def _requirement_json(form: RuleForm, json_of: RuleJson) -> dict[str, Any]:
         "fresh_sign_in_minutes": _scalar(form.fresh, "number") if form.fresh else None,
         "keys": None if form.keys else False,
         "grantable": None if form.grantable else False,
+        "urgent": form.urgent or None,
         "expires_after": _duration_text(form) if form.after else None,
         "on_expiry": None if form.on_expiry in ("", OnExpiry.CANCEL) else form.on_expiry,
         "hours": form.hours or None,
     }
     members = {name: value for name, value in members.items() if value not in (None, [])}
-    if form.names_ways or set(form.via) != set(COMMON_WAYS):
+    # A list of the usual ways is kept: it forbids those that other rules name beside them.
+    if form.lists_ways or set(form.via) != set(USUAL_WAYS):
         members["via"] = list(form.via)
     if form.steps:
         steps = _loads(form.steps, "steps", json_of)

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0067_channel_kinds'),
+        ('inbox', '0071_decision_links'),
     ]
 
     operations = [

@@ -1,0 +1,98 @@
+"""The subjects of messages: facts of which agents can set none."""
+
+import re
+from collections.abc import Sequence
+
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from inbox.actions.notifications.messages import Message
+from inbox.queries.notifications.message_facts import Item
+from inbox.rules.decisions.outcomes import Outcome
+from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind
+from inbox.rules.text.safe_text import escape_invisible
+
+_MAX_NAME_CHARACTERS = 80
+#: What programs that display text make a link of.
+_LINK = re.compile(r"://|(?<=\w)\.(?=\w)|@")
+_OUTCOMES = {
+    Outcome.APPROVED: gettext_noop("Approved"),
+    Outcome.APPROVED_WITH_CHANGES: gettext_noop("Approved with changes"),
+    Outcome.REJECTED: gettext_noop("Rejected"),
+    Outcome.ANSWERED: gettext_noop("Answered"),
+    Outcome.CANCELLED: gettext_noop("Cancelled"),
+    Outcome.EXPIRED: gettext_noop("Expired"),
+}
+
+
+def subject_of(message: Message) -> str:
+    """Return the subject of a message."""
+    if message.is_mandatory:
+        return _notice_subject(message)
+    if not message.items:
+        return gettext("Test of notifications by Signoff")
+    if message.items[0].kind in OUTCOMES:
+        return _outcome_subject(message.items)
+    items = [item for item in message.items if item.closing is None]
+    if not items:
+        return _closed_subject(message.items)
+    if len(message.items) > 1:
+        return ngettext(
+            "{count} request waits for a decision",
+            "{count} requests wait for a decision",
+            len(items),
+        ).format(count=len(items))
+    item = items[0]
+    pattern = {
+        AnnouncementKind.REMINDED: gettext("Reminder: {agent} waits for a decision"),
+        AnnouncementKind.ESCALATED: gettext("Escalated: {agent} waits for a decision"),
+        AnnouncementKind.EXPIRING: gettext("Expires soon: {agent} waits for a decision"),
+    }.get(AnnouncementKind(item.kind), gettext("{agent} waits for a decision"))
+    return pattern.format(agent=item.agent)
+
+
+def _closed_subject(items: Sequence[Item]) -> str:
+    """Return the subject of an edited message whose requests are all closed."""
+    if len(items) > 1:
+        return gettext("None of these {count} requests waits any more").format(count=len(items))
+    return gettext("A request of {agent} is closed").format(agent=items[0].agent)
+
+
+def _outcome_subject(items: Sequence[Item]) -> str:
+    """Return the subject of a message to the people whom closed requests concern."""
+    count, item = len(items), items[0]
+    if count > 1 or item.closing is None:
+        return ngettext("{count} request was closed", "{count} requests were closed", count).format(
+            count=count
+        )
+    text = (
+        gettext("{outcome}, although you had approved it: a request of {agent}")
+        if item.kind == AnnouncementKind.OVERRULED
+        else gettext("{outcome}: your request, {agent}")
+    )
+    return text.format(outcome=gettext(_OUTCOMES[item.closing.outcome]), agent=item.agent)
+
+
+def _notice_subject(message: Message) -> str:
+    count = len(message.items) + len(message.publications) + len(message.disabled_chats)
+    if count > 1:
+        return gettext("{count} notices for administrators").format(count=count)
+    if message.items:
+        team = plain(message.items[0].team)
+        return gettext("A request was approved despite the policy of {team}").format(team=team)
+    if message.disabled_chats:
+        team = plain(message.disabled_chats[0].team)
+        return gettext("A chat of {team} was switched off").format(team=team)
+    publication = message.publications[0]
+    if not publication.team:
+        return gettext("A policy of the installation was published")
+    return gettext("A policy of {team} was published").format(team=plain(publication.team))
+
+
+def plain(text: str, most: int = _MAX_NAME_CHARACTERS) -> str:
+    """
+    Return a text on one line, of which no program makes a link or an address: evil[.]com.
+
+    So it cannot imitate a paragraph of the message either.
+    """
+    line = escape_invisible(" ".join(text.split()))[:most]
+    return _LINK.sub(lambda match: f"[{match[0]}]", line)
