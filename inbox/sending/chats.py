@@ -19,6 +19,7 @@ MAX_ITEMS = 5
 #: Of Slack: https://docs.slack.dev/reference/block-kit/
 _MAX_HEADER = 150
 _MAX_FALLBACK = 3_000
+_MAX_FIELDS = 10  # of a section
 #: The name of the button that approves; presses of other buttons open links.
 APPROVE_ACTION = "approve"
 _HEADERS = {"Content-Type": "application/json; charset=utf-8"}
@@ -74,9 +75,12 @@ def _slack(text: MessageText) -> dict[str, Any]:
         {"type": "header", "text": slack_text(text.subject[:_MAX_HEADER])}
     ]
     for block in text.blocks:
-        fields = [slack_text(f"{label}: {value}") for label, value in block.facts]
-        if fields:
-            blocks.append({"type": "section", "fields": fields[:10]})
+        pairs = (*block.facts, *block.details)
+        fields = [slack_text(f"{label}: {value}") for label, value in pairs]
+        blocks += [
+            {"type": "section", "fields": fields[start : start + _MAX_FIELDS]}
+            for start in range(0, len(fields), _MAX_FIELDS)
+        ]
         if block.button:
             blocks += _slack_decision(block)
         elif block.url:
@@ -134,7 +138,7 @@ def _teams(text: MessageText) -> dict[str, Any]:
     """Return an Adaptive Card of rich text blocks, in which Teams reads no Markdown."""
     body: list[dict[str, Any]] = [_teams_text([_run(text.subject, is_title=True)])]
     for block in text.blocks:
-        for label, value in block.facts:
+        for label, value in (*block.facts, *block.details):
             body.append(_teams_text([_run(f"{label}: ", is_bold=True), _run(value)]))
         if block.url:
             body.append(_teams_link(block.url, block.link_text))
@@ -174,6 +178,10 @@ def _discord(text: MessageText) -> dict[str, Any]:
         fields = [
             {"name": label, "value": _code(value), "inline": True} for label, value in block.facts
         ]
+        fields += [
+            {"name": label, "value": _code(value), "inline": False}
+            for label, value in block.details
+        ]
         embed: dict[str, Any] = {"title": block.link_text or text.subject, "fields": fields}
         embeds.append({**embed, "url": block.url} if block.url else embed)
     if text.summary:
@@ -191,7 +199,8 @@ def _compatible(text: MessageText) -> dict[str, Any]:
     """Return one text, as Mattermost and Rocket.Chat read no blocks; values are code."""
     lines = [text.subject]
     for block in text.blocks:
-        lines += ["", *(f"{label}: {_code(value)}" for label, value in block.facts)]
+        pairs = (*block.facts, *block.details)
+        lines += ["", *(f"{label}: {_code(value)}" for label, value in pairs)]
         lines += [_labelled_link(block)] if block.url else []
     if text.summary:
         lines += ["", *map(_code, text.summary), text.pending_url]

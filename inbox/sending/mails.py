@@ -101,7 +101,7 @@ def _plain(text: MessageText, end: str, stop: str) -> str:
 
 
 def _plain_lines(block: Block) -> list[str]:
-    lines = [f"{label}: {value}" for label, value in block.facts]
+    lines = [f"{label}: {value}" for label, value in (*block.facts, *block.details)]
     if block.decide_url:
         return [
             *lines,
@@ -120,7 +120,10 @@ def _html(language: str, text: MessageText, end: str, stop: str) -> str:
     paragraphs = [
         # <bdi>: text in the other direction does not reorder the label.
         [
-            *(f"{escape(label)}: <bdi>{escape(value)}</bdi>" for label, value in block.facts),
+            *(
+                f"{escape(label)}: <bdi>{escape(value)}</bdi>"
+                for label, value in (*block.facts, *block.details)
+            ),
             *(_links(block) if block.url else []),
         ]
         for block in text.blocks

@@ -14,10 +14,12 @@ from inbox.queries.notifications.chat_messages import Closing
 from inbox.queries.notifications.message_facts import DisabledChat, Item, Publication
 from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.people.access import POLICY
+from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending.message_subjects import plain, subject_of
 
 _MAX_REASON_CHARACTERS = 500
+_MAX_ARGUMENT = 80
 #: Agents and tools that a summary counts; it adds up the others.
 _MAX_COUNTED = 10
 _STATES = {
@@ -41,6 +43,8 @@ class Block:
     #: Values of the call, and the value of a button that approves it: "" for no button.
     values: Sequence[tuple[str, str]] = ()
     button: str = ""
+    #: Words of the agent and arguments of the call, as pairs of label and value; not in pushes.
+    details: Sequence[tuple[str, str]] = ()
     decide_url: str = ""  #: of the page that decides it without signing in, in mails only
 
 
@@ -55,7 +59,7 @@ class MessageText:
 
 
 def text_of(message: Message, *, most_blocks: int) -> MessageText:
-    """Return what a message says; it has no arguments of calls."""
+    """Return what a message says."""
     items = message.items[:most_blocks]
     blocks = [
         *(_request(item) for item in items),
@@ -90,12 +94,21 @@ def _request(item: Item) -> Block:
         _filled(facts),
         link_to(f"/interrupts/{item.interrupt_id}/"),
         gettext("Open the request"),
+        details=_details(item),
         decide_url=link_to(f"/decide/{item.link_token}/") if item.link_token else "",
     )
     if item.button is None:
         return block
     values = [(_value(name), _value(value)) for name, value in item.button.values]
     return replace(block, values=values, button=f"{item.interrupt_id} {item.button.view_digest}")
+
+
+def _details(item: Item) -> list[tuple[str, str]]:
+    details = [(gettext("The agent says"), plain(item.words, MAX_HEADING_CHARACTERS))]
+    label = gettext("Argument")
+    for name, value in item.arguments:
+        details.append((label, f"{plain(name, _MAX_ARGUMENT)} = {plain(value, _MAX_ARGUMENT)}"))
+    return _filled(details)
 
 
 def _state(closing: Closing) -> str:

@@ -118,7 +118,7 @@ class ChatInput(Schema):
 
 
 class Chat(Schema):
-    """A chat of a team. Messages have no arguments of calls."""
+    """A chat of a team. Messages have arguments of calls only if the team's settings say so."""
 
     id: Id
     team: TeamName = source("team.slug")

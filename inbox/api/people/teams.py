@@ -63,6 +63,8 @@ class TeamChange(Schema):
     """True if requesters may approve their tool calls; null: until two people can decide."""
     two_administrators: Flag = UNSET
     """True if the author of a draft of the policy cannot publish it."""
+    messages_show_arguments: Flag = UNSET
+    """True if mails and chats show the arguments of tool calls, with secrets masked."""
     override_group: Annotated[str, Text(64, may_be_blank=True), example("leads")] = UNSET
     """The group whose members may approve despite the policy; "": nobody."""
     headings: Annotated[

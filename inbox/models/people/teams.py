@@ -74,6 +74,9 @@ class Team(models.Model):
     two_administrators = models.BooleanField(
         default=False, help_text="the author of a draft of the policy cannot publish it"
     )
+    messages_show_arguments = models.BooleanField(
+        default=False, help_text="notifications about one request have its arguments, masked"
+    )
     override_group = models.CharField(
         max_length=64,
         blank=True,

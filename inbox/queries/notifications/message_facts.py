@@ -1,5 +1,6 @@
 """The facts that messages contain: about requests, published policies and chats."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,10 +13,16 @@ from inbox.queries.notifications.chat_messages import (
     approve_button_of,
     closings_of,
 )
+from inbox.rules.decisions.bulk import value_text
 from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind, ChannelKind
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.secrets import MASK, Path
 
 #: Requests of one message that have a button.
 MAX_BUTTONS = 5
+#: Messages about more requests have neither words of agents nor arguments.
+MAX_DETAILED = 3
+MAX_ARGUMENTS = 6
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class Item:
     deputy_of: str = ""  #: the person who is away, whose deputy the reader is
     link_token: str = field(default="", repr=False)  #: of a link to decide the request
     button: ApproveButton | None = None  #: None if the chat cannot approve the request
+    words: str = ""  #: of the agent
+    arguments: Sequence[tuple[str, str]] = ()  #: of the call, masked, if the team shows them
 
 
 @dataclass(frozen=True)
@@ -86,18 +95,34 @@ def items_of(
             deputy_of=row.away.display_name if row.away else "",
             link_token=(tokens or {}).get(interrupt.pk, ""),
         )
+    by_id: dict[object, Interrupt] = {interrupt.pk: interrupt for interrupt in interrupts}
     if channel.kind == ChannelKind.SLACK_APP:
-        _add_buttons(items, interrupts, now)
+        for pk in [pk for pk in items if pk in by_id][:MAX_BUTTONS]:
+            items[pk] = replace(items[pk], button=approve_button_of(by_id[pk], now))
+    if len(items) <= MAX_DETAILED and channel.kind != ChannelKind.PUSH:
+        for pk in items.keys() & by_id.keys():
+            items[pk] = _with_details(items[pk], by_id[pk])
     return list(items.values())
 
 
-def _add_buttons(items: dict[object, Item], interrupts: Sequence[Interrupt], now: datetime) -> None:
-    """Add the buttons of the first requests, which are those that a message describes."""
-    by_id = {interrupt.pk: interrupt for interrupt in interrupts}
-    for pk in list(items)[:MAX_BUTTONS]:
-        interrupt = by_id.get(pk)  # type: ignore[call-overload]  # overrides have other keys
-        if interrupt is not None:
-            items[pk] = replace(items[pk], button=approve_button_of(interrupt, now))
+def _with_details(item: Item, interrupt: Interrupt) -> Item:
+    """Return the facts with the agent's words, and the arguments if the team shows them."""
+    args = json.loads(interrupt.current_args) if interrupt.current_args else None
+    secrets: set[str] = set()
+
+    def mask(_path: Path, value: str) -> str:
+        secrets.add(value)
+        return MASK
+
+    masked = secrets_of_arguments(interrupt.body).replaced(args, mask)
+    words = interrupt.message
+    # An agent may repeat a secret of the call.
+    for secret in sorted(secrets - {""}, key=len, reverse=True):
+        words = words.replace(secret, MASK)
+    is_shown = interrupt.team.messages_show_arguments and isinstance(masked, dict)
+    pairs = list(masked.items())[:MAX_ARGUMENTS] if is_shown and not item.button else []
+    arguments = [(str(name), value_text(value)) for name, value in pairs]
+    return replace(item, words=words, arguments=arguments)
 
 
 def _item(interrupt: Interrupt, kind: str) -> Item:

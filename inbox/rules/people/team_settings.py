@@ -18,6 +18,7 @@ SWITCHES = (
     "inbox_only",
     "names_deciders",
     "two_administrators",
+    "messages_show_arguments",
 )
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {

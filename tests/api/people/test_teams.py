@@ -122,6 +122,7 @@ def test_the_last_administrator_stays(admin, world):
         ("execute_within_hours", 48),
         ("requires_view_digest", True),
         ("inbox_only", True),
+        ("messages_show_arguments", True),
         ("names_deciders", True),
         ("headings", {"pay": "Pay {amount} EUR"}),
     ],

@@ -19,7 +19,7 @@ from inbox.queries.notifications.chat_messages import (
     ApproveButton,
     Closing,
 )
-from inbox.queries.notifications.message_facts import Item
+from inbox.queries.notifications.message_facts import MAX_ARGUMENTS, MAX_DETAILED, Item
 from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.notifications.events import CHAT_KINDS, CHOICES, ChannelKind
 from inbox.rules.text.safe_text import escape_invisible
@@ -47,6 +47,8 @@ def message(kind, event, text, count=1, language="en", outcome=None):
         requester=text,
         expires_at=datetime(2026, 12, 1, tzinfo=UTC),
         button=ApproveButton("0" * 64, values) if has_button else None,
+        words=text[:300] if count <= MAX_DETAILED else "",
+        arguments=[(text, text)] * MAX_ARGUMENTS if count <= MAX_DETAILED else [],
         closing=Closing(outcome, text, datetime(2026, 12, 1, tzinfo=UTC)) if outcome else None,
     )
     return Message(ID, 1, ID, kind, "", language, [item] * count)

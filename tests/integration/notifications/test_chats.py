@@ -101,8 +101,7 @@ def test_a_chat_gets_one_message_about_a_new_request(add, ask, server, kind):
     assert "rehearsal waits for a decision" in text
     assert f"https://signoff.example.com/interrupts/{interrupt.pk}/" in text
     assert states() == [("sent", "")]
-    assert json.loads(interrupt.args).keys()
-    assert not any(str(value) in text for value in json.loads(interrupt.args).values())
+    assert "Argument" not in text
 
 
 def test_many_requests_are_one_message_with_counts(add, ask, server):
