@@ -1,7 +1,7 @@
 """Expansion of announcements into notifications, one for each channel, outside of every lock."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from inbox.queries.notifications.deputies import Deputies, load_deputies
 from inbox.queries.notifications.people_concerned import people_concerned
 from inbox.queries.notifications.recipients import (
     Subscriber,
+    active_people,
     administrators_of,
     chats_of,
     is_chosen,
@@ -64,6 +65,7 @@ class _Recipient:
     mode: str
     minutes: int
     away: int | None = None
+    is_active: bool = False  #: the person uses the inbox now
 
 
 _NEW_ANNOUNCEMENTS = Select(
@@ -135,13 +137,17 @@ def _about_waiting(
     people = {item.user_id for items in subscribers.values() for item in items}
     deputies = load_deputies(people, teams, now)
     channels = _channels_of(deputies, now)
+    active = active_people(people, now)
     for announcement, interrupt in rows:
         chosen = [
             subscriber
             for subscriber in subscribers.get(interrupt.team_id, ())
             if is_chosen(interrupt, announcement.kind, subscriber.subscription)
         ]
-        recipients = _recipients(interrupt, chosen, deputies, channels, now) if chosen else ()
+        recipients = _recipients(interrupt, chosen, deputies, channels, now) if chosen else []
+        recipients = [
+            replace(item, is_active=item.channel.user_id in active) for item in recipients
+        ]
         yield from _notifications(announcement, interrupt, recipients, now)
 
 
@@ -203,7 +209,13 @@ def _time_for(
     mode = DeliveryMode.AT_ONCE if is_urgent else recipient.mode
     return personal_time(
         NO_SCHEDULE if is_urgent else recipient.schedule,
-        earliest=due_at(announcement.kind, mode, recipient.minutes, announcement.at),
+        earliest=due_at(
+            announcement.kind,
+            mode,
+            recipient.minutes,
+            announcement.at,
+            is_active=recipient.is_active and not is_urgent,
+        ),
         is_digest=announcement.kind == AnnouncementKind.OPENED and mode == DeliveryMode.DIGEST,
         expires_at=interrupt.expires_at,
     )

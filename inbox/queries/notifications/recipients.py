@@ -1,6 +1,6 @@
 """The people who are notified of a request: they subscribed, and may decide it now."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
 from django.db.models import Prefetch, Q
 
 from inbox.models import (
@@ -26,6 +27,7 @@ from inbox.queries.policies.quorum import Quorum, current_quorum
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import Forbidden
 from inbox.rules.notifications.events import (
+    ACTIVE_DELAY,
     AnnouncementKind,
     DeliveryMode,
     Reason,
@@ -94,6 +96,12 @@ def subscribers_of(
             subscriber = Subscriber(member.user_id, person, subscription, schedule)
             subscribers.setdefault(member.team_id, []).append(subscriber)
     return subscribers
+
+
+def active_people(user_ids: Iterable[int], now: datetime) -> set[int]:
+    """Return the people who have used the inbox in the last minute; the time is not exact."""
+    sessions = UserSession.objects.filter(last_seen_at__gt=now - ACTIVE_DELAY)
+    return set(sessions.filter(user__in=set(user_ids)).values_list("user_id", flat=True))
 
 
 def with_groups(members: "QuerySet[Membership]") -> list[Membership]:

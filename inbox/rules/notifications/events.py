@@ -128,6 +128,8 @@ class Reason(StrEnum):
 
 
 DEFAULT_MINUTES: Final = 5
+#: Messages at once come so much later to a person who has used the inbox within this time.
+ACTIVE_DELAY: Final = timedelta(seconds=60)
 MAX_MINUTES: Final = 24 * 60
 #: How long sent and dropped notifications stay in the log.
 LOG_RETENTION: Final = timedelta(days=30)
@@ -156,14 +158,20 @@ class SendProblem(StrEnum):
     BROKEN = "broken"  #: an internal error
 
 
-def due_at(kind: str, mode: str, minutes: int, at: datetime) -> datetime:
+def due_at(
+    kind: str, mode: str, minutes: int, at: datetime, *, is_active: bool = False
+) -> datetime:
     """
     Return the time of a notification; only new requests wait for somebody to take them.
 
-    The digest of a person is later; see `PersonalTime`.
+    A person who is active in the inbox, and sees new requests there, is told a little later. The
+    digest of a person is later; see `PersonalTime`.
     """
-    waits = kind == AnnouncementKind.OPENED and mode != DeliveryMode.AT_ONCE
-    return at + timedelta(minutes=minutes) if waits else at
+    if kind != AnnouncementKind.OPENED:
+        return at
+    if mode != DeliveryMode.AT_ONCE:
+        return at + timedelta(minutes=minutes)
+    return at + ACTIVE_DELAY if is_active else at
 
 
 def retry_delay(failures: int) -> timedelta:

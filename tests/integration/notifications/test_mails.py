@@ -2,6 +2,7 @@
 
 import pytest
 from django.core import mail
+from django.test import Client
 
 from inbox import sweeper
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
@@ -314,6 +315,49 @@ def test_a_server_that_is_away_never_switches_an_address_off(bob, ask, settings,
     assert states() == [("pending", "")]
     assert reread(channel).disabled_at is None
     assert reread(channel).failures == 5
+
+
+def test_a_server_without_tls_gets_no_mail(bob, ask, server, settings):
+    settings.EMAIL_USE_TLS = True
+    subscribe_person(bob)
+    ask()
+
+    send_all()
+
+    assert states() == [("pending", "")]
+    assert Channel.objects.get().answer == "SMTPNotSupportedError"
+    assert server.mails == []
+
+
+def test_a_silent_server_is_given_up_and_tried_again(bob, ask, server, settings, later):
+    settings.EMAIL_TIMEOUT = 0.3
+    server.is_silent = True
+    subscribe_person(bob)
+    ask()
+    send_all()
+    assert states() == [("pending", "")]
+    assert Channel.objects.get().answer == "SMTPServerDisconnected"
+    server.is_silent = False
+    later(seconds=6)
+
+    send_all()
+
+    assert states() == [("sent", "")]
+
+
+@pytest.mark.parametrize(("is_active", "seconds"), [(True, 60), (False, 0)])
+def test_people_who_use_the_inbox_are_told_a_minute_later(world, bob, ask, is_active, seconds):
+    subscribe_person(bob)
+    if is_active:
+        client = Client()
+        assert client.post("/login/", {"username": "bob", "password": "bob-password"}).url
+        assert client.get("/").status_code == 200
+    ask()
+
+    send_all()
+
+    row = Notification.objects.get()
+    assert (row.due_at - row.announcement.at).total_seconds() == seconds
 
 
 def test_after_a_crash_the_same_mail_is_sent_again(bob, ask, later, monkeypatch):

@@ -14,6 +14,8 @@ class MailServer:
     port: int = 0
     recipient: str = "250 ok"
     data: str = "250 ok"  #: "" closes the connection after the text of the mail
+    is_silent: bool = False  #: accepts connections, and says nothing
+    closing: threading.Event = field(default_factory=threading.Event)
     mails: list[str] = field(default_factory=list)
 
 
@@ -21,6 +23,9 @@ class _Session(socketserver.StreamRequestHandler):
     state: MailServer
 
     def handle(self) -> None:
+        if self.state.is_silent:
+            self.state.closing.wait()
+            return
         self._say("220 test")
         while line := self.rfile.readline().decode("latin-1").strip():
             command = line.upper()
@@ -57,4 +62,5 @@ def run_mail_server() -> Iterator[MailServer]:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield state
+        state.closing.set()
         server.shutdown()
