@@ -45,6 +45,7 @@ def test_no_key_switches_push_off(settings):
         "-----BEGIN PRIVATE KEY-----",
         "\N{SNOWMAN}" * 43,
     ],
+    ids=range(7),  # some are random
 )
 def test_other_values_stop_the_start_with_an_explanation(text):
     with pytest.raises(ImproperlyConfigured, match="SIGNOFF_VAPID_KEY must be a private key"):

@@ -27,7 +27,7 @@ def test_notifications_are_off_and_need_a_confirmed_address(page):
     text = page.get("/account/notifications/").content.decode()
     response = page.post("/account/notifications/save", CHOICE)
 
-    assert "Notifications are off." in text
+    assert "You get no mails about requests." in text
     assert response.status_code == 422
     assert "Confirm an e-mail address first." in response.content.decode()
     assert not Subscription.objects.exists()
@@ -71,7 +71,7 @@ def test_switching_off_ends_the_subscription(page, bob):
     page.post("/account/notifications/save", {**CHOICE, "off": "1"})
 
     assert not Subscription.objects.exists()
-    assert "Notifications are off." in page.get("/account/notifications/").content.decode()
+    assert "You get no mails about requests." in page.get("/account/notifications/").content.decode()
 
 
 def test_a_test_mail_needs_no_subscription_and_is_in_the_log(page, bob):
@@ -151,7 +151,7 @@ def test_wrong_times_are_refused_and_stay_in_the_form(page, bob, times):
     refused = page.post("/account/notifications/save", {**choice, **times})
 
     assert refused.status_code == 422
-    assert "Notifications are off." in refused.content.decode()
+    assert "You get no mails about requests." in refused.content.decode()
 
 
 def test_without_a_mail_server_people_see_their_printed_mails(page, bob, dora, settings):
