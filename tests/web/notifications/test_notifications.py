@@ -71,7 +71,9 @@ def test_switching_off_ends_the_subscription(page, bob):
     page.post("/account/notifications/save", {**CHOICE, "off": "1"})
 
     assert not Subscription.objects.exists()
-    assert "You get no mails about requests." in page.get("/account/notifications/").content.decode()
+    assert (
+        "You get no mails about requests." in page.get("/account/notifications/").content.decode()
+    )
 
 
 def test_a_test_mail_needs_no_subscription_and_is_in_the_log(page, bob):

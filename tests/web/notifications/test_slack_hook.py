@@ -174,7 +174,7 @@ def test_other_requests_have_a_link_only(world, ask, slack, arrange):
     message = slack.calls[-1][1]
     assert buttons_of(message) == []
     assert f"https://signoff.example.com/interrupts/{interrupt.pk}/" in json.dumps(message)
-    assert not any(value in json.dumps(message) for value in json.loads(interrupt.args).values())
+    assert "Argument" not in json.dumps(message)
 
 
 @pytest.fixture
