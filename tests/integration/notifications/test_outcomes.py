@@ -111,6 +111,18 @@ def test_one_of_several_is_told_that_the_request_was_rejected(world, alice, bob,
     assert subjects() == ["Rejected, although you had approved it: a request of rehearsal"]
 
 
+def test_nobody_is_told_that_they_overruled_themselves(world, alice, bob, ask):
+    publish(world, rule("email", "ask", tool_is("send_email"), require=TWO))
+    subscribe_person(bob, events=OWN)
+    interrupt = ask(alice)
+    approve(interrupt, bob)
+    deny(interrupt, bob)
+
+    send_all()
+
+    assert not mail.outbox
+
+
 def test_an_approval_together_overrules_nobody(world, alice, bob, dora, ask):
     publish(world, rule("email", "ask", tool_is("send_email"), require=TWO))
     subscribe_person(bob, events=OWN)

@@ -11,7 +11,7 @@ from inbox.models import AuditEntry, Interrupt, Notification
 from inbox.platform import clock
 from inbox.rules.notifications.schedule import Schedule
 from tests.support.notifications.subscribed import send_all, subscribe_person
-from tests.support.policies.published import publish, rule
+from tests.support.policies.published import publish, rule, tool_is
 from tests.support.steps import approve, open_interrupts, start
 
 NIGHT = datetime(2026, 12, 1, 23, 30, tzinfo=UTC)  # 00:30 in Berlin
@@ -146,6 +146,18 @@ def test_quiet_hours_that_are_chosen_later_hold_for_what_waits(now, bob, ask):
     now(MORNING)
     send_all()
     assert len(mail.outbox) == 1
+
+
+def test_an_urgent_request_is_told_in_the_night(now, world, bob, ask):
+    publish(world, rule("email", "ask", tool_is("send_email"), require={"urgent": True}))
+    subscribe_person(bob)
+    set_schedule(schedule=QUIET, actor=bob)
+    ask()
+
+    send_all()
+
+    assert len(mail.outbox) == 1
+    assert due_times() == [NIGHT]
 
 
 def test_a_change_is_audited_once(bob):
