@@ -35,7 +35,7 @@ CAMPAIGNS: Final = ("kills", "notification-kills", *_ON_EACH_DATABASE, *_ON_ONE_
 def run_campaigns(directory: Path, *, names: Sequence[str], short: bool) -> list[Report]:
     """Run the named campaigns: those with a product of their own beside the others."""
     # Most of a kill campaign is waiting for leases to run out.
-    with ThreadPoolExecutor(2) as beside:
+    with ThreadPoolExecutor(3) as beside:
         alone = [beside.submit(call) for call in _alone(directory, names, short=short)]
         shared = [name for name in _ON_ONE_STAGE if name in names]
         reports = _on_one_stage(directory / "shared", shared, short=short) if shared else []

@@ -148,7 +148,7 @@ def notification_kills(directory: Path, *, short: bool) -> Report:
     Each person and chat is told of each request. A mail that comes twice has the same Message-ID.
     """
     report = Report("kill -9 while notifying")
-    people, chats, requests, kills = (20, 2, 5, 8) if short else (190, 10, 10, 200)
+    people, chats, requests, kills = (10, 1, 5, 4) if short else (190, 10, 10, 200)
     killer = Killer(kills, most_each=1 if short else 3)
     mails = Mails(killer)
     with ExitStack() as stack:
