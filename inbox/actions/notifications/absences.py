@@ -53,6 +53,9 @@ def decline_deputy(*, user_id: int, actor: Actor) -> None:
     Raises:
         Forbidden: the actor is no person.
     """
-    rows = NotificationSchedule.objects.filter(user=user_id, deputy=person_of(actor))
-    if rows.update(away_until=None, deputy=None):
+    rows = NotificationSchedule.objects.filter(deputy=person_of(actor))
+    # Compared here: the id of an address may be too large for the database.
+    if user_id not in rows.values_list("user", flat=True):
+        return
+    if rows.filter(user=user_id).update(away_until=None, deputy=None):
         record_change(user_id, "subscription.changed", actor, away_until="", deputy=None)

@@ -50,6 +50,17 @@ def test_a_deputy_sees_it_and_declines(sign_in, world, dora):
     assert sign_in(world.bob).get(PATH).json()["until"] is None
 
 
+@pytest.mark.parametrize("user", [0, 2**31, 2**63])
+def test_declining_for_a_stranger_changes_nothing(sign_in, world, dora, user):
+    until = (database_now() + timedelta(days=3)).isoformat()
+    put(sign_in(world.bob), until=until, deputy=dora.user_id)
+    me = sign_in(type(world.bob).objects.get(pk=dora.user_id))
+
+    assert me.delete(f"{PATH}/represented/{user}").status_code == 204
+
+    assert len(me.get(PATH).json()["deputy_of"]) == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [
