@@ -108,7 +108,7 @@ def without_decision_tokens(text: str) -> str:
 
 _DECISION_TOKENS = re.compile(r"(/decide/)[\w.~%:+=-]{16,}")
 #: Pages whose address has a secret; see `inbox/web/urls.py`.
-_TOKENS = re.compile(r"(/(?:decide|join|unsubscribe)/)[\w.~%:+=-]{16,}")
+_TOKENS = re.compile(r"(/(?:decide|join|unsubscribe|chats/link)/)[\w.~%:+=-]{16,}")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 

@@ -412,6 +412,14 @@ def test_logs_have_no_token(linked, log):
     assert "a" * 43 not in lines
 
 
+@pytest.mark.parametrize("folder", ["decide", "join", "unsubscribe", "account/chats/link"])
+def test_logs_have_no_secret_of_an_address(log, folder):
+    logging.getLogger("django.request").error("An error at /%s/%s/", folder, "a" * 43)
+
+    assert f"An error at /{folder}/…/" in log.getvalue()
+    assert "a" * 43 not in log.getvalue()
+
+
 def test_printed_mails_have_no_token_but_their_person_sees_it(linked, settings, capsys):
     _, token = linked
     settings.EMAIL_BACKEND = "inbox.platform.embedded.printed_mail.PrintedMailBackend"
