@@ -30,7 +30,7 @@ def approve_by_chat(
     *, team_id: UUID, workspace: str, external_id: str, interrupt_id: UUID, view_digest: str
 ) -> Decision | Endorsement:
     """
-    Approve a request of the team as the person who has connected an account in a chat.
+    Approve a request of the team as the person who has connected an account in a chat to it.
 
     The caller has verified that the chat sent this. Safe to replay.
 
@@ -41,7 +41,7 @@ def approve_by_chat(
     """
     if not Interrupt.objects.filter(pk=interrupt_id, team=team_id).exists():
         raise errors.NotFound()
-    actor = actor_of_chat(workspace, external_id)
+    actor = actor_of_chat(team_id, workspace, external_id)
     if actor is None:
         stranger = Actor(ActorKind.HUMAN, f"Slack {workspace}/{external_id}", method=CHAT_METHOD)
         with audit_rejected("decide", actor=stranger, interrupt_id=interrupt_id):
@@ -59,11 +59,12 @@ def approve_by_chat(
 
 
 @transaction.atomic(durable=True)
-def issue_link_code(*, workspace: str, external_id: str, name: str) -> str:
-    """Return a new one-time code for an account in a chat; a former one ends."""
+def issue_link_code(*, team_id: UUID, workspace: str, external_id: str, name: str) -> str:
+    """Return a new one-time code for an account in a chat of a team; a former one ends."""
     code = secrets.token_urlsafe(_CODE_BYTES)
     row = ChatLinkCode(
         digest=digest_token(code),
+        team_id=team_id,
         workspace=workspace,
         external_id=external_id,
         name=name,
@@ -73,7 +74,7 @@ def issue_link_code(*, workspace: str, external_id: str, name: str) -> str:
     ChatLinkCode.objects.bulk_create(
         [row],
         update_conflicts=True,
-        unique_fields=["workspace", "external_id"],
+        unique_fields=["team", "workspace", "external_id"],
         update_fields=["digest", "name", "expires_at"],
     )
     return code
@@ -82,7 +83,7 @@ def issue_link_code(*, workspace: str, external_id: str, name: str) -> str:
 @transaction.atomic(durable=True)
 def link_chat_account(*, code: str, actor: Actor) -> ChatIdentity:
     """
-    Connect the account in a chat that got this code to the actor, who decides by it from now on.
+    Connect the account in a chat that got this code to the actor, who decides by it in one team.
 
     Raises:
         Forbidden: the actor is no person.
@@ -99,6 +100,7 @@ def link_chat_account(*, code: str, actor: Actor) -> ChatIdentity:
             )
         )
     identity, is_new = ChatIdentity.objects.get_or_create(
+        team_id=row.team_id,
         workspace=row.workspace,
         external_id=row.external_id,
         defaults={"user_id": user_id, "name": row.name, "method": _METHOD, "linked_at": now},
@@ -131,4 +133,5 @@ def unlink_chat_account(*, identity_id: UUID, actor: Actor) -> None:
 
 def _record(action: str, identity: ChatIdentity, actor: Actor) -> None:
     account = f"{identity.workspace}/{identity.external_id}"
-    record_change(identity.user_id, action, actor, account=account, name=identity.name)
+    about = {"account": account, "name": identity.name, "team": str(identity.team_id)}
+    record_change(identity.user_id, action, actor, **about)

@@ -4,12 +4,19 @@ from django.conf import settings
 from django.db import models
 
 from inbox.models.fields import id_field
+from inbox.models.people.teams import Team
 
 
 class ChatIdentity(models.Model):
-    """An account in a chat whose owner decides as `user`, connected by that user."""
+    """
+    An account in a chat whose owner decides as `user`, connected by that user.
+
+    It counts in one team only: whoever enters the signing secret of an app can sign for any account
+    of any workspace.
+    """
 
     id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="chat_identities"
     )
@@ -22,7 +29,7 @@ class ChatIdentity(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "external_id"], name="one_user_per_chat_account"
+                fields=["team", "workspace", "external_id"], name="one_user_per_chat_account"
             )
         ]
 
@@ -31,10 +38,12 @@ class ChatLinkCode(models.Model):
     """
     A one-time code that connects an account in a chat; the chat shows it to that account only.
 
-    The code itself is not stored. An account has one code at a time; using it deletes the row.
+    The code itself is not stored. An account has one code for a team at a time; using it deletes
+    the row.
     """
 
     id = models.BigAutoField(primary_key=True)
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the code")
     workspace = models.CharField(max_length=40)
     external_id = models.CharField(max_length=40)
@@ -44,6 +53,6 @@ class ChatLinkCode(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["workspace", "external_id"], name="one_code_per_chat_account"
+                fields=["team", "workspace", "external_id"], name="one_code_per_chat_account"
             )
         ]

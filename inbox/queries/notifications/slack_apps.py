@@ -45,13 +45,10 @@ def slack_hook(channel_id: UUID) -> SlackHook | None:
     return SlackHook(row.pk, row.team_id, row.language, app) if app.signing_secret else None
 
 
-def actor_of_chat(workspace: str, external_id: str) -> Actor | None:
-    """Return the person who has connected an account of a workspace; None without one."""
-    row = (
-        ChatIdentity.objects.filter(workspace=workspace, external_id=external_id)
-        .select_related("user")
-        .first()
-    )
+def actor_of_chat(team_id: UUID, workspace: str, external_id: str) -> Actor | None:
+    """Return the person who has connected an account to decide in a team; None without one."""
+    rows = ChatIdentity.objects.filter(team=team_id, workspace=workspace, external_id=external_id)
+    row = rows.select_related("user").first()
     if row is None:
         return None
     return Actor(
@@ -65,10 +62,11 @@ def actor_of_chat(workspace: str, external_id: str) -> Actor | None:
 
 def identities_of(actor: Actor) -> list[ChatIdentity]:
     """Return the chat accounts that a person has connected; raises Forbidden for a key."""
-    return list(ChatIdentity.objects.filter(user=person_of(actor)).order_by("linked_at", "pk"))
+    rows = ChatIdentity.objects.filter(user=person_of(actor)).select_related("team")
+    return list(rows.order_by("linked_at", "pk"))
 
 
 def link_code(code: str) -> ChatLinkCode | None:
     """Return what a code would connect; None if it is wrong, was used or has expired."""
     rows = ChatLinkCode.objects.filter(digest=digest_token(code), expires_at__gt=database_now())
-    return rows.first()
+    return rows.select_related("team").first()

@@ -52,7 +52,10 @@ def _approve(request: HttpRequest, slack: SlackHook, press: Press, interrupt_id:
         text = gettext("You approved the request.")
     except ChatUnknown:
         code = issue_link_code(
-            workspace=slack.app.workspace, external_id=press.external_id, name=press.name
+            team_id=slack.team_id,
+            workspace=slack.app.workspace,
+            external_id=press.external_id,
+            name=press.name,
         )
         path, link_text = reverse("chat_link", args=[code]), gettext("Connect your account")
         text = gettext(

@@ -270,7 +270,8 @@ def send_chat(way: Way, scene: Scene) -> str:
     """Press the button as Bob, under a policy that names chats unless the case has another."""
     if not scene.interrupt.rulings.exists():
         _rule_with(scene, MergedRequirement(via=(Via.WEB, Via.CHAT)))
-    code = issue_link_code(workspace="T0", external_id="U0", name="bob")
+    team_id, account = scene.world.team.pk, {"workspace": "T0", "external_id": "U0"}
+    code = issue_link_code(team_id=team_id, name="bob", **account)
     link_chat_account(code=code, actor=scene.world.actor(scene.world.bob))
     try:
         approve_by_chat(

@@ -56,9 +56,14 @@ def ask(committed_world):
     return open_request
 
 
-def connect(actor, external_id=BOB_IN_SLACK):
-    code = issue_link_code(workspace=WORKSPACE, external_id=external_id, name="")
+def connect(world, actor, external_id=BOB_IN_SLACK):
+    code = issue_code(world, external_id)
     return link_chat_account(code=code, actor=actor)
+
+
+def issue_code(world, external_id):
+    account = {"workspace": WORKSPACE, "external_id": external_id, "name": ""}
+    return issue_link_code(team_id=world.team.pk, **account)
 
 
 def pressed(world, interrupt, by=BOB_IN_SLACK):
@@ -73,7 +78,7 @@ def pressed(world, interrupt, by=BOB_IN_SLACK):
 
 
 def test_presses_of_one_person_decide_once(committed_world, channel, ask, race_bob):
-    connect(race_bob)
+    connect(committed_world, race_bob)
     for _ in range(rounds(short=10, long=200)):
         interrupt = ask()
 
@@ -85,8 +90,8 @@ def test_presses_of_one_person_decide_once(committed_world, channel, ask, race_b
 
 
 def test_presses_of_two_people_have_one_winner(committed_world, channel, ask, race_bob, erin):
-    connect(race_bob)
-    connect(erin, "U0ERIN")
+    connect(committed_world, race_bob)
+    connect(committed_world, erin, "U0ERIN")
     for _ in range(rounds(short=10, long=200)):
         interrupt = ask()
         presses = [pressed(committed_world, interrupt, by) for by in (BOB_IN_SLACK, "U0ERIN")]
@@ -98,7 +103,7 @@ def test_presses_of_two_people_have_one_winner(committed_world, channel, ask, ra
 
 
 def test_a_press_and_an_answer_have_one_winner(committed_world, channel, ask, race_bob, erin):
-    connect(race_bob)
+    connect(committed_world, race_bob)
     for _ in range(rounds(short=10, long=200)):
         interrupt = ask()
 
@@ -113,7 +118,7 @@ def test_a_press_during_a_disconnection_decides_before_or_not_at_all(
     committed_world, channel, ask, race_bob
 ):
     for _ in range(rounds(short=10, long=200)):
-        identity = connect(race_bob)
+        identity = connect(committed_world, race_bob)
         interrupt = ask()
         unlink = partial(unlink_chat_account, identity_id=identity.pk, actor=race_bob)
 
@@ -127,7 +132,7 @@ def test_a_press_during_a_disconnection_decides_before_or_not_at_all(
 
 def test_a_code_connects_one_person(committed_world, race_bob, erin):
     for number in range(rounds(short=10, long=200)):
-        code = issue_link_code(workspace=WORKSPACE, external_id=f"U0{number:04}", name="")
+        code = issue_code(committed_world, f"U0{number:04}")
         calls = [partial(link_chat_account, code=code, actor=actor) for actor in (race_bob, erin)]
 
         (late,) = failures(at_once(calls))
@@ -137,7 +142,7 @@ def test_a_code_connects_one_person(committed_world, race_bob, erin):
 
 
 def test_presses_of_a_stranger_leave_one_code(committed_world):
-    issue = partial(issue_link_code, workspace=WORKSPACE, external_id="U0NEW", name="")
+    issue = partial(issue_code, committed_world, "U0NEW")
     for _ in range(rounds(short=10, long=200)):
         codes = at_once([issue] * 4)
 
@@ -177,7 +182,7 @@ def test_without_the_lock_two_workers_claim_the_same_edit(
 def test_requests_of_slack_at_once_are_answered_in_time(
     committed_world, channel, ask, race_bob, slack
 ):
-    connect(race_bob)
+    connect(committed_world, race_bob)
     interrupts = [ask() for _ in range(rounds(short=10, long=100))]
     seconds = []
 

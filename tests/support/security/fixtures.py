@@ -69,7 +69,7 @@ def things(world, bob, settings, tmp_path):
         language="en",
         actor=SEED,
     )
-    code = issue_link_code(workspace="T0", external_id="U0", name="bob")
+    code = issue_link_code(team_id=world.team.pk, workspace="T0", external_id="U0", name="bob")
     identity = link_chat_account(code=code, actor=bob)
     publish(world, rule("reads", "ask", tool_is("read")))
     office = {"zone": "UTC", "week": {"mon": [["09:00", "17:00"]]}}

@@ -78,9 +78,14 @@ def bob_in_slack(bob):
     return connect(bob)
 
 
-def connect(actor, external_id=BOB_IN_SLACK):
-    code = issue_link_code(workspace=WORKSPACE, external_id=external_id, name="bob")
-    return link_chat_account(code=code, actor=actor)
+def connect(actor, external_id=BOB_IN_SLACK, team="tests"):
+    return link_chat_account(code=new_code(external_id, team), actor=actor)
+
+
+def new_code(external_id=BOB_IN_SLACK, team="tests"):
+    team_id = Team.objects.get(slug=team).pk
+    about = {"workspace": WORKSPACE, "external_id": external_id, "name": "bob"}
+    return issue_link_code(team_id=team_id, **about)
 
 
 @pytest.fixture
@@ -335,6 +340,25 @@ def test_another_teams_request_is_not_decided(world, ask, send, slack, bob_in_sl
     assert "Not found" in text_of(slack.answers[-1])
 
 
+def test_an_account_that_was_connected_in_another_team_is_unknown(ask, send, slack, bob, carol):
+    interrupt = ask()
+    connect(bob, team="others")
+
+    send(press(button_in(slack)))
+
+    assert not Decision.objects.exists()
+    assert codes_in_trail(interrupt) == ["CHAT_UNKNOWN"]
+
+
+def test_another_team_does_not_take_an_account(ask, send, slack, bob, bob_in_slack, carol):
+    ask()
+    connect(carol, team="others")
+
+    send(press(button_in(slack)))
+
+    assert Decision.objects.get().user_id == bob.user_id
+
+
 @pytest.mark.parametrize("value", ["", "x", "{id} " + "0" * 64, "{id}", 5, None, ["{id}"]])
 def test_a_value_without_the_digest_of_the_request_has_no_effect(
     ask, send, slack, bob_in_slack, value
@@ -453,10 +477,7 @@ def test_presses_of_strangers_do_not_flood_the_trail(ask, send, slack):
 
 @pytest.fixture
 def code():
-    def issue(external_id=BOB_IN_SLACK):
-        return issue_link_code(workspace=WORKSPACE, external_id=external_id, name="bob")
-
-    return issue
+    return new_code
 
 
 def connect_page(client, code):
