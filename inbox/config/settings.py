@@ -18,6 +18,7 @@ from inbox.platform.setting_parsers import (
     allauth_settings,
     mail_settings,
     new_vapid_key,
+    parse_base_url,
     parse_providers,
     parse_vapid_key,
 )
@@ -215,8 +216,12 @@ PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
 
 # Slack's Web API, and the URLs to which answers to presses of buttons are posted. A cloud of its
 # own, such as GovSlack, has others.
-SLACK_API_URL = os.environ.get("SIGNOFF_SLACK_API_URL", "https://slack.com/api/")
-SLACK_ANSWER_URL = os.environ.get("SIGNOFF_SLACK_ANSWER_URL", "https://hooks.slack.com/")
+SLACK_API_URL = parse_base_url(
+    os.environ.get("SIGNOFF_SLACK_API_URL", ""), "https://slack.com/api/"
+)
+SLACK_ANSWER_URL = parse_base_url(
+    os.environ.get("SIGNOFF_SLACK_ANSWER_URL", ""), "https://hooks.slack.com/"
+)
 #: Time between the webhook about an expiring request and its expiry.
 EXPIRY_NOTICE = timedelta(seconds=float(os.environ.get("SIGNOFF_EXPIRY_NOTICE_SECONDS", "600")))
 #: Time limit of one attempt to drive a run, in seconds.

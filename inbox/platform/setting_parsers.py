@@ -113,6 +113,11 @@ def new_vapid_key() -> str:
     return base64.urlsafe_b64encode(number.to_bytes(32, "big")).decode().rstrip("=")
 
 
+def parse_base_url(text: str, default: str) -> str:
+    """Return a URL that ends with a slash: without it, another host begins with the same text."""
+    return f"{(text or default).rstrip('/')}/"
+
+
 def parse_vapid_key(text: str) -> str:
     """
     Check SIGNOFF_VAPID_KEY: a private key of P-256, 32 bytes in base64url; "" for none.
