@@ -94,8 +94,9 @@ def handle_due_times() -> None:
 
 def send_expiry_notices() -> None:
     """Notify webhooks and people of interrupts that expire soon."""
-    with _logged(what="expiry"):
-        announce_expiry()
+    if overdue.unannounced_expiries():
+        with _logged(what="expiry"):
+            announce_expiry()
     for thread_id in overdue.threads_with_unannounced_expiry():
         with _logged(thread=str(thread_id)):
             warn_of_expiry(thread_id=thread_id)

@@ -4,9 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from inbox.models import (
     Announcement,
@@ -21,8 +19,8 @@ from inbox.models import (
 from inbox.models.statements import insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.people_concerned import requesters_of
+from inbox.queries.runs.overdue import unannounced_expiries
 from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind
-from inbox.rules.runs.states import InterruptStatus
 
 #: Announcements that one transaction stores or deletes.
 BATCH_SIZE = 200
@@ -81,19 +79,11 @@ def announce_expiry() -> int:
     as what was closed meanwhile is told to nobody.
     """
     now = database_now()
-    earlier = Announcement.objects.filter(kind=AnnouncementKind.EXPIRING, interrupt=OuterRef("pk"))
-    expiring = Interrupt.objects.filter(
-        ~Exists(earlier),
-        status=InterruptStatus.OPEN,
-        expires_at__gt=now,
-        expires_at__lte=now + settings.EXPIRY_NOTICE,
+    ids = unannounced_expiries()[:BATCH_SIZE]
+    Announcement.objects.bulk_create(
+        [Announcement(interrupt_id=pk, kind=AnnouncementKind.EXPIRING, at=now) for pk in ids],
+        ignore_conflicts=True,
     )
-    ids = list(expiring.values_list("pk", flat=True)[:BATCH_SIZE])
-    if ids:
-        Announcement.objects.bulk_create(
-            [Announcement(interrupt_id=pk, kind=AnnouncementKind.EXPIRING, at=now) for pk in ids],
-            ignore_conflicts=True,
-        )
     return len(ids)
 
 

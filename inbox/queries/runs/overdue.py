@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from inbox.models import (
+    Announcement,
     AuditCheckpoint,
     AuditEntry,
     Delivery,
@@ -20,6 +21,7 @@ from inbox.models import (
     WebhookEndpoint,
 )
 from inbox.platform.clock import database_now
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
@@ -105,6 +107,19 @@ def threads_with_unannounced_expiry() -> list[UUID]:
     )
     unannounced = expiring.filter(~Exists(notices))
     return list(unannounced.values_list("thread_id", flat=True).distinct()[:_MAX_ROWS])
+
+
+def unannounced_expiries() -> list[UUID]:
+    """Return the interrupts that expire soon, of which people have not been told yet."""
+    now = database_now()
+    earlier = Announcement.objects.filter(kind=AnnouncementKind.EXPIRING, interrupt=OuterRef("pk"))
+    expiring = Interrupt.objects.filter(
+        ~Exists(earlier),
+        status=InterruptStatus.OPEN,
+        expires_at__gt=now,
+        expires_at__lte=now + settings.EXPIRY_NOTICE,
+    )
+    return list(expiring.values_list("pk", flat=True)[:_MAX_ROWS])
 
 
 def invitations_to_send() -> list[UUID]:

@@ -563,7 +563,7 @@ def test_a_hostile_name_is_shown_as_text(world, ask, send, slack):
     assert ChatLinkCode.objects.get().name == ("<b>" + "x" * 500)[:80]
 
 
-def test_a_press_is_answered_within_half_a_second(ask, send, slack, bob_in_slack):
+def test_a_press_is_answered_before_slack_gives_up(ask, send, slack, bob_in_slack):
     ask()
     began = time.monotonic()
 
