@@ -24,6 +24,7 @@ from inbox.queries.notifications.recipients import (
     may_decide,
     subscribers_of,
     team_of,
+    with_addresses,
 )
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import current_quorum
@@ -163,7 +164,7 @@ def _recipients(
     deciders = {
         int(person.id)
         for person in deputies.in_team(interrupt.team_id)
-        if may_decide(quorum, person)
+        if channels.get(int(person.id)) and may_decide(quorum, person)
     }
     recipients = []
     for subscriber in subscribers:
@@ -197,8 +198,10 @@ def _notifications(
     for item, due in zip(recipients, times, strict=True):
         row = _notification(announcement, item.channel, due, now, away=item.away)
         other = earliest.setdefault(item.channel.pk, row)
-        if row.due_at < other.due_at:
-            earliest[item.channel.pk] = row
+        if row.away_id is None:
+            # Deputies who are told anyway stay so if the person comes back.
+            other.away_id = None
+        other.due_at = min(other.due_at, row.due_at)
     yield from earliest.values()
 
 
@@ -297,17 +300,25 @@ def _notices(announcements: Sequence[int], now: datetime) -> Iterator[Notificati
 
 
 def _channels_of(deputies: Deputies, now: datetime) -> dict[int, list[Channel]]:
-    """Return the channels of deputies: those with a subscription, or else their mails."""
+    """
+    Return the channels of deputies that are on: those with a subscription, or else their mails.
+
+    Deputies who cannot be reached have none.
+    """
     ids = {int(person.id) for person in deputies.members.values()}
     if not ids:
         return {}
-    rows = Channel.objects.filter(user__in=ids, removed_at=None, subscription__isnull=False)
+    rows = Channel.objects.filter(
+        user__in=ids, removed_at=None, disabled_at=None, subscription__isnull=False
+    )
     channels: dict[int, list[Channel]] = {}
     for row in rows:
         if row.user_id is not None:
             channels.setdefault(row.user_id, []).append(row)
-    mails = _mail_channels(ids - channels.keys(), now)
-    return channels | {user_id: [channel] for user_id, channel in mails.items()}
+    mails = _mail_channels(with_addresses(ids - channels.keys()), now)
+    return channels | {
+        user_id: [channel] for user_id, channel in mails.items() if channel.disabled_at is None
+    }
 
 
 def _mail_channels(user_ids: Collection[int], now: datetime) -> dict[int, Channel]:

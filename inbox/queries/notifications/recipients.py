@@ -272,6 +272,12 @@ def schedule_of(user_id: int) -> Schedule:
     return row.schedule if row else NO_SCHEDULE
 
 
+def with_addresses(user_ids: Collection[int]) -> set[int]:
+    """Return those of the users who have a confirmed e-mail address."""
+    rows = EmailAddress.objects.filter(user__in=user_ids, verified=True)
+    return set(rows.values_list("user", flat=True))
+
+
 def confirmed_address(user_id: int) -> str:
     """Return the confirmed primary e-mail address of a user, "" if there is none."""
     rows = EmailAddress.objects.filter(user=user_id, verified=True)

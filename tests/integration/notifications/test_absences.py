@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 
 from inbox import sweeper
@@ -68,6 +69,36 @@ def test_a_deputy_who_cannot_decide_leaves_it_to_the_person(world, away, bob, do
     send_all()
 
     assert recipients() == [str(bob.user_id)]
+
+
+def test_a_deputy_without_an_address_leaves_it_to_the_person(away, bob, dora, ask):
+    EmailAddress.objects.filter(user=dora.user_id).delete()
+    ask()
+
+    send_all()
+
+    assert recipients() == [str(bob.user_id)]
+
+
+def test_a_deputy_whose_mails_are_off_leaves_it_to_the_person(away, bob, dora, ask):
+    channel = subscribe_person(dora, events=("reminded",))
+    type(channel).objects.filter(pk=channel.pk).update(disabled_at=database_now())
+    ask()
+
+    send_all()
+
+    assert recipients() == [str(bob.user_id)]
+
+
+def test_a_deputy_who_is_told_anyway_stays_so_after_the_absence(away, bob, dora, ask):
+    subscribe_person(dora)
+    ask()
+    sweeper.send_notifications()
+    set_away(until=None, deputy=None, actor=bob)
+
+    send_all()
+
+    assert recipients() == [str(dora.user_id)]
 
 
 def test_a_deputy_who_has_left_is_not_told(world, away, dora, ask):

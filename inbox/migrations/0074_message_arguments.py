@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0072_chat_accounts'),
+        ('inbox', '0073_chat_accounts_of_teams'),
     ]
 
     operations = [
