@@ -1,6 +1,7 @@
 """Posting messages to secret URLs, and the results that the servers' answers mean."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -23,10 +24,17 @@ _SHORTEST_SECRET = 6
 def post_message(
     url: str, body: str | bytes, headers: Mapping[str, str], *, gone: Collection[int] = ()
 ) -> SendResult:
-    """Post a message; `gone` are the statuses that say that its receiver does not exist."""
+    """
+    Post a message to a URL that any member may have entered.
+
+    `gone` are the statuses that say that its receiver does not exist. Of an answer from inside the
+    network only the status is kept: the member must not read what stands there.
+    """
     answer = post(url, body, headers)
     if isinstance(answer, SendResult):
         return answer
+    if is_private_host(url):
+        answer = replace(answer, body="")
     return SendResult() if answer.is_success else failure(answer, url, gone=gone)
 
 
