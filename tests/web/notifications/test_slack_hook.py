@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import ag_ui.core as agui
 import pytest
@@ -563,11 +562,9 @@ def test_a_hostile_name_is_shown_as_text(world, ask, send, slack):
     assert ChatLinkCode.objects.get().name == ("<b>" + "x" * 500)[:80]
 
 
-def test_a_press_is_answered_before_slack_gives_up(ask, send, slack, bob_in_slack):
+def test_a_press_decides_before_it_is_answered(ask, send, slack, bob_in_slack):
     ask()
-    began = time.monotonic()
 
     send(press(button_in(slack)))
 
-    assert time.monotonic() - began < 2.5  # of the three that Slack waits; 0.1 on a free machine
     assert reread(Interrupt.objects.get()).status == "resolved"
