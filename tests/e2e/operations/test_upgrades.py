@@ -66,6 +66,7 @@ NEW_COLUMNS = {
         "installation_version_id": None,
         "self_approval": True,
         "two_administrators": False,
+        "messages_show_arguments": False,
         "override_group": "",
     },
 }
