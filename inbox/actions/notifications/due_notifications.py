@@ -1,4 +1,4 @@
-"""What is due to a channel: notifications that are dropped, put off, or sent as one message."""
+"""Due notifications of a channel: dropped, put off, or sent together as one message."""
 
 from collections.abc import Sequence
 from datetime import datetime
