@@ -1,13 +1,13 @@
 """Edits of sent chat messages after a request in them was closed, or opened again."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from inbox.actions.notifications.due_notifications import HEAVY, READ
-from inbox.actions.notifications.messages import LEASE, Message, SendResult
+from inbox.actions.notifications.messages import Message, SendResult, count_failure, lease
 from inbox.models import Channel, Notification
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
@@ -15,11 +15,9 @@ from inbox.queries.notifications.chat_messages import outdated_notifications
 from inbox.queries.notifications.message_facts import items_of
 from inbox.queries.policies.policies import load_rulings
 from inbox.rules.notifications.events import (
-    MAX_WAIT,
     ChannelKind,
     DisplayedState,
     SendProblem,
-    retry_delay,
 )
 
 
@@ -43,9 +41,7 @@ def claim_edit(*, channel_id: UUID) -> Message | None:
     rows.exclude(displayed_state=DisplayedState.FINAL).update(
         displayed_state=DisplayedState.EDITING
     )
-    channel.fence += 1
-    channel.lease_until = now + LEASE
-    channel.save(update_fields=["fence", "lease_until"])
+    lease(channel, now)
     related = rows.select_related(*(f"announcement__interrupt__{name}" for name in READ))
     sent = list(related.defer(*HEAVY).order_by("pk"))
     load_rulings([row.announcement.interrupt for row in sent if row.announcement.interrupt])
@@ -75,10 +71,7 @@ def record_edit(*, message: Message, result: SendResult) -> bool:
     now = database_now()
     channel.lease_until = None
     if result.problem is SendProblem.TEMPORARY:
-        channel.failures += 1
-        channel.failing_since = channel.failing_since or now
-        wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
-        channel.next_try_at = now + wait
+        count_failure(channel, result, now)
     elif result.problem is None:
         channel.failures, channel.failing_since = 0, None
     channel.save(update_fields=["lease_until", "failures", "failing_since", "next_try_at"])

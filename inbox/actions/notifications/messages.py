@@ -110,9 +110,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
     Notification.objects.filter(pk__in=[row.pk for row in rows]).update(
         message_id=message_id, tries=F("tries") + 1
     )
-    channel.fence += 1
-    channel.lease_until = now + LEASE
-    channel.save(update_fields=["fence", "lease_until"])
+    lease(channel, now)
     announcements = [row.announcement for row in rows]
     return Message(
         channel.pk,
@@ -160,10 +158,7 @@ def record_message(*, message: Message, result: SendResult) -> bool:
         channel.refused_since = channel.failing_since = None
         channel.next_try_at = next_message_at(_recent_messages(channel, now), channel.kind)
     elif problem is SendProblem.TEMPORARY:
-        channel.failures += 1
-        channel.failing_since = channel.failing_since or now
-        wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
-        channel.next_try_at = now + wait
+        count_failure(channel, result, now)
     else:
         settle_notifications(rows, NotificationStatus.FAILED, now, _REASONS[problem])
         if problem is SendProblem.REFUSED:
@@ -183,6 +178,21 @@ def record_message(*, message: Message, result: SendResult) -> bool:
     elif is_on and (why := _reason_to_disable(channel, now)) is not None:
         disable_channel(channel, why, now, NOTIFIER)
     return True
+
+
+def lease(channel: Channel, now: datetime) -> None:
+    """Claim a channel for one worker; the caller holds its lock."""
+    channel.fence += 1
+    channel.lease_until = now + LEASE
+    channel.save(update_fields=["fence", "lease_until"])
+
+
+def count_failure(channel: Channel, result: SendResult, now: datetime) -> None:
+    """Count a temporary failure, and put off the next try; the caller saves the channel."""
+    channel.failures += 1
+    channel.failing_since = channel.failing_since or now
+    wait = max(retry_delay(channel.failures), min(result.wait or timedelta(), MAX_WAIT))
+    channel.next_try_at = now + wait
 
 
 def _reason_to_disable(channel: Channel, now: datetime) -> ChannelEnd | None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from inbox.rules.decisions.bulk import BulkCandidate, view_obstacle
 from inbox.rules.errors import InvalidPayload, NotByLink
+from inbox.rules.policies.eligibility import is_way_named
 from inbox.rules.policies.language.policy import Via
 from inbox.rules.policies.requirement import MergedRequirement
 from inbox.rules.runs.states import Reason
@@ -45,7 +46,7 @@ def check_via_link(requirement: MergedRequirement | None) -> None:
     Raises:
         NotByLink.
     """
-    if requirement is None or requirement.via is None or Via.LINK not in requirement.via:
+    if requirement is None or not is_way_named([requirement], Via.LINK):
         raise NotByLink(
             TranslatableMessage("The team's policy does not accept decisions by link any more.")
         )
