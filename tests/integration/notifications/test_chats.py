@@ -32,7 +32,7 @@ from inbox.rules.people.access import SEED
 from tests.support.notifications.chat_server import run_chat_server
 from tests.support.notifications.subscribed import EVERY_EVENT, confirm_address, send_all
 from tests.support.policies.published import administrator, publish, rule, tool_is
-from tests.support.steps import approve, open_interrupts, reread, start
+from tests.support.steps import approve, reread, start
 
 send_test = test_chat
 send_test.__test__ = False
@@ -72,16 +72,6 @@ def add(world, admin, server):
         )
 
     return add
-
-
-@pytest.fixture
-def ask(world):
-    def open_request():
-        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-        type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=None)
-        return interrupt
-
-    return open_request
 
 
 def states():

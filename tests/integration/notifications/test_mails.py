@@ -20,18 +20,6 @@ from tests.support.steps import approve, open_interrupts, reread, start
 
 
 @pytest.fixture
-def ask(world):
-    """Return a function that lets the agent open a request that does not expire."""
-
-    def open_request():
-        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-        type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=None)
-        return interrupt
-
-    return open_request
-
-
-@pytest.fixture
 def server(settings):
     with run_mail_server() as state:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"

@@ -40,7 +40,7 @@ from tests.support.notifications.hostile_texts import HOSTILE_TEXTS
 from tests.support.notifications.push_server import Browser, decode, run_push_server
 from tests.support.notifications.subscribed import EVERY_EVENT, send_all, subscribe_person
 from tests.support.policies.published import publish, rule, tool_is
-from tests.support.steps import approve, open_interrupts, reread, start
+from tests.support.steps import approve, reread, start
 
 #: RFC 8291, section 5.
 _SALT = "DGv6ra1nlYgDCS1FRnbzlw"
@@ -82,16 +82,6 @@ def add(bob, server):
         return browser, channel
 
     return add
-
-
-@pytest.fixture
-def ask(world):
-    def open_request():
-        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-        type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=None)
-        return interrupt
-
-    return open_request
 
 
 def states():
