@@ -14,6 +14,7 @@ _BUILT_IN = {
     "onboarding": "agents.examples.onboarding:onboarding",
     "importer": "agents.examples.error_recovery:importer",
     "treasury": "agents.examples.policy_hold:treasury",
+    "showcase": "agents.examples.showcase:showcase",
 }
 
 #: The variable with custom agents, separated by commas: `my_agents:refund_desk` is the agent

@@ -3,6 +3,7 @@
 from typing import Any
 
 from agents.sdk.context import ToolContext
+from agents.sdk.present import Fact, Present
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 
@@ -10,16 +11,19 @@ ROWS = 12_430
 
 
 def _request_approval(call: ToolContext, statement: str, batch_size: int, dry_run: bool) -> None:
-    """Ask for approval, with the risk in the metadata."""
+    """Ask for approval, and say what is at risk."""
     if call.resumed is None:
         call.interrupt(
             f"Delete {ROWS:,} stale sessions from eu-west",
-            metadata={
-                "risk": "high",
-                "rowsAffected": ROWS,
-                "reversible": False,
-                "rollbackPlan": "Restore from the backup of 04:00, about 40 minutes.",
-            },
+            present=Present(
+                kind="database",
+                severity="high",
+                reversible=False,
+                facts=[
+                    Fact("Rows affected", ROWS),
+                    Fact("Way back", "Restore from the backup of 04:00, about 40 minutes."),
+                ],
+            ),
         )
 
 

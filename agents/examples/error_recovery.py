@@ -3,6 +3,7 @@
 from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext, ToolError
+from agents.sdk.present import Fact, Present
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 
@@ -62,7 +63,16 @@ async def importer(ctx: WorkflowContext) -> None:
         outcome = await ctx.call(import_file, file=file, encoding="utf-8")
         while not outcome.is_done:
             reply = await ctx.interrupt(
-                f"{file} cannot be read ({outcome.reason})", response_schema=GUIDANCE
+                f"{file} cannot be read ({outcome.reason})",
+                response_schema=GUIDANCE,
+                present=Present(
+                    facts=[
+                        Fact("Failed step", "import_file"),
+                        Fact("File", file),
+                        Fact("Error", outcome.reason),
+                        Fact("Imported before", rows, unit="rows"),
+                    ]
+                ),
             )
             advice = reply.payload if not reply.is_cancelled else {"action": "stop"}
             if advice["action"] == "stop":

@@ -1,9 +1,11 @@
 """An onboarding wizard: three interrupts in sequence, each with its own form."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from agents.sdk.present import Fact, Present, Section
 from agents.sdk.workflow import WorkflowContext, workflow
 
 
@@ -35,13 +37,23 @@ STEPS: tuple[tuple[str, type[BaseModel]], ...] = (
 )
 
 
+def _answered(answers: Mapping[str, object]) -> list[Section]:
+    """Return the answers of the steps before, for the page of the next one."""
+    facts = [Fact(name.replace("_", " ").capitalize(), value) for name, value in answers.items()]
+    return [Section("Answered before", facts)] if facts else []
+
+
 @workflow()
 async def onboarding(ctx: WorkflowContext) -> None:
     """Collects the data of a new colleague in three forms, and sums them up."""
     answers: dict[str, object] = {}
     for number, (question, model) in enumerate(STEPS, start=1):
         await ctx.progress("Onboarding", done=number - 1, total=len(STEPS))
-        reply = await ctx.interrupt(question, response_schema=model.model_json_schema())
+        reply = await ctx.interrupt(
+            question,
+            response_schema=model.model_json_schema(),
+            present=Present(step=(number, len(STEPS)), sections=_answered(answers)),
+        )
         if reply.is_cancelled:
             await ctx.emit_text("Then we go on another time.")
             return

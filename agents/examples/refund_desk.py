@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field
 
+from agents.sdk.present import Present, Value
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 
@@ -23,6 +24,11 @@ def find_payment(order: str) -> float:
     effect="once",
     approval=lambda order, amount, note: (
         f"Refund ${amount:,.2f} for order #{order}" if amount > 20 else None
+    ),
+    present=Present(
+        kind="money",
+        reversible=False,
+        values={"amount": Value(unit="USD", type="money"), "note": Value(role="purpose")},
     ),
 )
 def issue_refund(order: str, amount: float, note: str) -> str:

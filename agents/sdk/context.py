@@ -10,6 +10,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.present import Present
 
 Args = Mapping[str, Any]
 EmitEvents = Callable[[Sequence[BaseEvent]], None]
@@ -32,6 +33,7 @@ class InterruptRequest:
     response_schema: Mapping[str, Any] | None = None  #: of the answer; an approval has its own
     expires_in: ExpiresIn = TEAM_DEFAULT
     metadata: Mapping[str, Any] | None = None
+    present: Present | None = None  #: how reviewers see it
 
     @property
     def is_approval(self) -> bool:
@@ -106,6 +108,7 @@ class ToolContext:
         response_schema: Mapping[str, Any] | None = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
+        present: Present | None = None,
     ) -> Never:
         """
         Pause the call with an interrupt; the function starts again with the answer.
@@ -115,7 +118,9 @@ class ToolContext:
         beginning; a `once` tool can only pause in its approval function. `expires_in`: None for
         no expiry; the default is the tool's.
         """
-        raise CallPaused(InterruptRequest(message, reason, response_schema, expires_in, metadata))
+        raise CallPaused(
+            InterruptRequest(message, reason, response_schema, expires_in, metadata, present)
+        )
 
 
 def text_events(message_id: str, text: str, *, subagent: str | None = None) -> list[BaseEvent]:

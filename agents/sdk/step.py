@@ -15,6 +15,7 @@ from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
 from agents.sdk.context import InterruptRequest, text_events, tool_call_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
+from agents.sdk.present import with_present
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InterruptTool, Tool
 
@@ -149,7 +150,7 @@ class StepContext:
             tool_call_id=call.tool_call_id,
             expires_in=first_specified(request.expires_in, call.expires_in, tool.expires_in),
             response_schema=schema,
-            metadata=dict(request.metadata) if request.metadata is not None else None,
+            metadata=with_present(request.metadata, request.present or tool.present(call.args)),
         )
 
     def tool_result(self, tool_call_id: str, content: str) -> BaseEvent:

@@ -24,6 +24,7 @@ from agents.sdk.functions import (
     input_model,
     output_hint,
 )
+from agents.sdk.present import Present
 
 #: Of JSON text.
 MAX_OUTPUT_CHARACTERS = 256 * 1024
@@ -54,6 +55,7 @@ class Tool:
     retries: int = 0  #: not for `once` tools
     on_error: Literal["result", "fail"] = "result"
     max_output_characters: int = MAX_OUTPUT_CHARACTERS
+    present: Callable[[Args], Present | None] = lambda _: None  #: takes the arguments
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the validated arguments, or raise InvalidArguments."""
@@ -122,6 +124,7 @@ class InterruptTool:
     answer_schema: Callable[[Args], Mapping[str, Any]]  #: takes the arguments
     metadata: Callable[[Args], Mapping[str, Any] | None]  #: takes the arguments
     expires_in: ExpiresIn = TEAM_DEFAULT
+    present: Callable[[Args], Present | None] = lambda _: None  #: takes the arguments
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the validated arguments, or raise InvalidArguments."""
@@ -171,6 +174,7 @@ def tool(
     retries: int = 0,
     on_error: Literal["result", "fail"] = "result",
     max_output_characters: int = MAX_OUTPUT_CHARACTERS,
+    present: Present | Callable[[Args], Present | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """
     Make a function a tool.
@@ -184,7 +188,8 @@ def tool(
     raised is not known: the run ends, and a person is asked about it. A timeout and a result that
     does not fit the annotation count as errors.
 
-    `expires_in` applies to the tool's approval and interrupts; None for no expiry.
+    `expires_in` applies to the tool's approval and interrupts; None for no expiry. `present` says
+    how reviewers see the tool's requests: one for all, or a function of the arguments.
     """
 
     if retries and Effect(effect) is Effect.ONCE:
@@ -206,6 +211,7 @@ def tool(
             retries=retries,
             on_error=on_error,
             max_output_characters=max_output_characters,
+            present=_as_function(present),
         )
 
     return decorate
@@ -220,12 +226,14 @@ def define_interrupt(
     answer_schema: Any,
     metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
     expires_in: ExpiresIn = TEAM_DEFAULT,
+    present: Present | Callable[[Args], Present | None] | None = None,
 ) -> InterruptTool:
     """
     Define a tool whose calls interrupt the run.
 
     `answer_schema` is a type such as `bool` or `list[str]`, a JSON Schema, or a function of the
-    arguments that returns one; `metadata` is a mapping or such a function.
+    arguments that returns one; `metadata` and `present` are a mapping and a Present, or such
+    functions.
     """
     check_template(name, message, input_model)
     if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
@@ -238,6 +246,7 @@ def define_interrupt(
         _as_function(answer_schema),
         _as_function(metadata),
         expires_in,
+        _as_function(present),
     )
 
 

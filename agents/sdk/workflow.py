@@ -18,6 +18,7 @@ from agents.port import RunContext
 from agents.sdk.agent import SdkAgent
 from agents.sdk.context import progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.present import Present, with_present
 from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool, tools_by_name
@@ -202,6 +203,7 @@ class WorkflowContext:
         response_schema: Mapping[str, Any] | None = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
+        present: Present | None = None,
     ) -> InterruptReply:
         """
         Ask a person something that is not about a tool call, and wait for the answer.
@@ -216,7 +218,7 @@ class WorkflowContext:
                 expires_in=expires_in,
                 message=message or None,
                 response_schema=response_schema,
-                metadata=dict(metadata) if metadata is not None else None,
+                metadata=with_present(metadata, present),
             )
         self._pause_if_interrupted({})
         (answer,) = self._context.answers

@@ -213,6 +213,12 @@ if EGRESS_PROXY and _proxy is None:
     )
 #: Base URL of the site without a trailing slash, for links in webhooks.
 PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
+#: Domains of the company: pages mark recipients of messages at other domains.
+COMPANY_DOMAINS = frozenset(
+    domain.strip().lower()
+    for domain in os.environ.get("SIGNOFF_COMPANY_DOMAINS", "").split(",")
+    if domain.strip()
+)
 
 # Slack's Web API, and the URLs to which answers to presses of buttons are posted. A cloud of its
 # own, such as GovSlack, has others.

@@ -24,6 +24,8 @@ from inbox.rules.text.safe_text import escape_invisible, has_invisible_character
 
 FORM_TAB = "form"
 JSON_TAB = "json"
+#: A button only: the page shows the fields as values to read.
+READ_TAB = "read"
 #: Marks in a submission that the fields start from the agent's value; not a JSON text.
 ORIGINAL = "="
 #: The schema of an answer without a schema: a text area.
@@ -208,7 +210,9 @@ def _apply_button(source: _Source, submission: Submission) -> Form:
 
 
 def _is_switch(draft: str, tab: str, source: _Source) -> bool:
-    return draft in (f"tab:{tab}", f"tab:{tab}:{source.name}")
+    # Pages may show the fields as values to read.
+    tabs = (tab, READ_TAB) if tab == FORM_TAB else (tab,)
+    return any(draft in (f"tab:{name}", f"tab:{name}:{source.name}") for name in tabs)
 
 
 def _to_json(source: _Source, submission: Submission, base: Any) -> Form:

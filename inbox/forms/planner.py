@@ -21,12 +21,12 @@ from inbox.forms.values import (
     ABSENT,
     has_type,
     is_valid_key,
-    label_of,
     name_part,
     type_of,
 )
 from inbox.rules.schema.schema_secrets import is_marked
 from inbox.rules.schema.secrets import MASK, is_secret_name
+from inbox.rules.text.labels import label_of
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: Parts of the schema beyond these limits become one JSON text area.

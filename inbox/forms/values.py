@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schema_walk import json_nodes
-from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters
+from inbox.rules.text.safe_text import has_invisible_characters
 
 #: Keys are part of field names; an object with a longer key is edited as JSON.
 MAX_KEY_CHARACTERS = 200
@@ -135,17 +135,6 @@ def field_id(name: str) -> str:
     choosing the id of another element.
     """
     return "f-" + re.sub(r"[^A-Za-z0-9]", _as_id, name)
-
-
-def label_of(key: str) -> str:
-    """Return a label for a key: `unit_price` and `unitPrice` become "Unit price"."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", key) or len(key) > 60:
-        return escape_invisible(key) or "(empty name)"
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).replace("_", " ").split()
-    if any(word.isupper() and len(word) > 1 for word in words):
-        return escape_invisible(key)
-    text = " ".join(words).lower()
-    return text[:1].upper() + text[1:]
 
 
 def _as_id(match: re.Match[str]) -> str:

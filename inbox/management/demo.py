@@ -42,6 +42,7 @@ RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("refund-desk", {"order": "86500", "why": "The lamp is broken."}, "Order 86500"),
     ("release-train", None, "Release 9.2.1"),
     ("database-steward", None, "Clean up the sessions"),
+    ("showcase", None, "What is ready?"),
     ("onboarding", None, "Ana starts in December"),
     ("importer", None, "Import the orders of the quarter"),
     ("treasury", None, "Pay what is due today"),

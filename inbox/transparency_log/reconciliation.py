@@ -11,7 +11,7 @@ from inbox.actions.policies.rulings import audit_detail
 from inbox.models import AuditEntry, Decision, Interrupt, PolicyVersion, Ruling, Run, ToolCall
 from inbox.queries.decisions.verified_decisions import check_decision
 from inbox.rules import errors
-from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, digest
+from inbox.rules.decisions.consent import RULED_VIEW_VERSIONS, digest
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from tools.audit_verifier import Finding, Verifier
 
@@ -166,7 +166,7 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
 def _rulings_that_differ(thread: Any) -> Iterator[Finding]:
     """Compare the rulings on each interrupt, and the last one with the interrupt's digest."""
     entries = _entries(thread, "interrupt.opened").filter(
-        interrupt__view_version__gte=VIEW_VERSION_WITH_RULING
+        interrupt__view_version__in=RULED_VIEW_VERSIONS
     )
     entries = entries.select_related("payload", "interrupt__tool_call")
     entries = entries.prefetch_related(

@@ -72,8 +72,12 @@ async function restructure(form, button) {
   (next ?? firstField())?.focus();
 }
 
+/** Return the first visible field of the answer: values that are read hide their fields. */
 export function firstField() {
-  return document.querySelector("#answer :is(input, textarea, select):enabled:not([type=hidden])");
+  const fields = document.querySelectorAll(
+    "#answer :is(input, textarea, select):enabled:not([type=hidden], [name=opened], .code-diff-split)",
+  );
+  return [...fields].find((field) => field.checkVisibility());
 }
 
 /** Lock the form after another person's decision; its input can still be read and copied. */

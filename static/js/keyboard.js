@@ -2,6 +2,7 @@
 
 import { firstField } from "./decision_form.js";
 import { messages } from "./page.js";
+import { editFirst } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
 /** The first key of a pair such as `g p`, until the time for the second is over. */
@@ -11,7 +12,7 @@ const keys = {
   j: () => move(1),
   k: () => move(-1),
   "/": () => focusOn("#search"),
-  e: onFocusedRequest(() => firstField()?.focus()),
+  e: onFocusedRequest(startEditing),
   d: onFocusedRequest(() => focusOn("#changes-title")),
   a: onFocusedRequest(startAccepting),
   r: onFocusedRequest(startRejecting),
@@ -75,6 +76,13 @@ function onFocusedRequest(act) {
     if (row) row.querySelector(".row-title").click();
     else act();
   };
+}
+
+/** Focus the first field; without one, edit the first value. */
+function startEditing() {
+  const field = firstField();
+  if (field) field.focus();
+  else editFirst();
 }
 
 function startAccepting() {

@@ -18,7 +18,7 @@ from inbox.queries.policies.policies import (
     policies_in_force,
     run_with_facts,
 )
-from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING, canonical_json
+from inbox.rules.decisions.consent import canonical_json, has_present, view_version
 from inbox.rules.people.access import ENGINE
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
 from inbox.rules.policies.evaluation import apply_grant, evaluate
@@ -96,7 +96,7 @@ def set_ruling(
     """Set the next ruling on an interrupt, and what follows from it; `store_rulings` stores it."""
     before = row.ruling
     _limit_expiry(row, ruling)
-    row.view_version = VIEW_VERSION_WITH_RULING
+    row.view_version = view_version(has_present=has_present(row.view_version), has_ruling=True)
     row.people_needed = len(ruling.requirement.slots) if ruling.requirement else 1
     row.ruling = Ruling(
         interrupt=row,

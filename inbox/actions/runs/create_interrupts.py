@@ -19,10 +19,12 @@ from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import insert_if_absent
 from inbox.queries.policies.policies import is_answered_by_policy
 from inbox.rules import errors
-from inbox.rules.decisions.consent import SIGNOFF
+from inbox.rules.decisions.consent import SIGNOFF, view_version
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import agent_actor
+from inbox.rules.presentations.metadata_values import risk_of
+from inbox.rules.presentations.vocabulary import present_of
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
@@ -139,11 +141,13 @@ def _interrupt(
             agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
         )
     message = interrupt.message or ""
+    present = present_of(body)
+    risk = risk_of(body, present)
     # Masked: neither a heading nor a search may reveal a secret.
     masked_args = Secrets(interrupt.response_schema, at="editedArgs").masked(args)
     title = heading_of(
         reason=interrupt.reason,
-        message=message,
+        message=(not endpoint and present.title) or message,
         is_operators=not endpoint,
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
@@ -167,6 +171,11 @@ def _interrupt(
         # Not canonical: the agent's order of members is the order of the form's fields.
         body=json.dumps(body, ensure_ascii=False),
         endpoint_digest=endpoint,
+        view_version=view_version(
+            has_present=SIGNOFF in (body.get("metadata") or {}), has_ruling=False
+        ),
+        severity=risk.severity or "",
+        is_reversible=risk.is_reversible,
         status=InterruptStatus.OPEN,
         expires_at=expires_at,
         due_at=expires_at or NEVER,

@@ -18,11 +18,11 @@ from inbox.models.runs.tool_calls import ToolCall
 from inbox.models.statements import Select
 from inbox.rules.decisions.bulk import BulkCandidate
 from inbox.rules.decisions.consent import (
+    RULED_VIEW_VERSIONS,
     VIEW_VERSION,
-    VIEW_VERSION_WITH_RULING,
     current_view_digest,
+    displayed_part,
     view_digest,
-    without_signoff_metadata,
 )
 from inbox.rules.runs.states import InterruptStatus
 
@@ -117,6 +117,14 @@ class Interrupt(models.Model):
     people_needed = models.PositiveSmallIntegerField(
         default=1, help_text="slots of the policy, for lists; the gate computes them again"
     )
+    severity = models.CharField(
+        max_length=8,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="of the risk, as the agent says; blank if it does not, for lists",
+    )
+    is_reversible = models.BooleanField(null=True, help_text="as the agent says, for lists")
     endorsed_payload = models.TextField(
         null=True, help_text="JSON text of what has been endorsed, unless it is a plain approval"
     )
@@ -174,16 +182,15 @@ class Interrupt(models.Model):
     @cached_property
     def ruling(self) -> Optional["Ruling"]:
         """The ruling of the policies, None if there was no policy."""
-        if self.view_version < VIEW_VERSION_WITH_RULING:
+        if self.view_version not in RULED_VIEW_VERSIONS:
             return None
         return _LAST_RULING.first(interrupt=self.pk)
 
     def digest_at_creation(self) -> str:
         """Return the view digest of the columns; another one than stored if they were changed."""
-        body = json.loads(self.body)
         return view_digest(
             version=self.view_version,
-            interrupt=body if self.view_version == 1 else without_signoff_metadata(body),
+            interrupt=displayed_part(json.loads(self.body), self.view_version),
             tool=(self.tool or None) if self.tool_call_id else None,
             args=self.args,
             ruling=self.ruling.body if self.ruling else None,

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import FilteredRelation, Q
 
 from inbox.models import Interrupt, Ruling, Team
-from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING
+from inbox.rules.decisions.consent import RULED_VIEW_VERSIONS
 from inbox.rules.people.access import ActorKind
 from inbox.rules.policies.backtest import PastRequest, past_outcome
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
@@ -73,7 +73,7 @@ def past_requests(
 
 def _rulings(rows: list[dict[str, Any]]) -> dict[UUID, StoredRuling]:
     """Return the last ruling on each request."""
-    ids = [row["pk"] for row in rows if row["view_version"] >= VIEW_VERSION_WITH_RULING]
+    ids = [row["pk"] for row in rows if row["view_version"] in RULED_VIEW_VERSIONS]
     if not ids:
         return {}
     stored = Ruling.objects.filter(interrupt__in=ids).order_by("number")

@@ -25,7 +25,7 @@ from inbox.models.statements import Select
 from inbox.queries.people.access import require
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.runs.interrupt_states import interrupt_state
-from inbox.rules.decisions.consent import VIEW_VERSION_WITH_RULING
+from inbox.rules.decisions.consent import RULED_VIEW_VERSIONS
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.policies.answers import ANSWERED, answer_of
@@ -165,7 +165,7 @@ def load_rulings(rows: Sequence[Interrupt]) -> None:
     ruled = [
         row
         for row in rows
-        if row.view_version >= VIEW_VERSION_WITH_RULING and "ruling" not in row.__dict__
+        if row.view_version in RULED_VIEW_VERSIONS and "ruling" not in row.__dict__
     ]
     if len(ruled) < 2:
         return

@@ -72,6 +72,31 @@ SIGNOFF = "signoff"
 VIEW_VERSION = 2
 #: The formula for interrupts that a policy ruled on.
 VIEW_VERSION_WITH_RULING = 3
+#: The formulas that include what the agent says in `metadata.signoff` about its presentation,
+#: without and with a ruling. Version 1 took the metadata as they were.
+VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING = 4, 5
+RULED_VIEW_VERSIONS = (VIEW_VERSION_WITH_RULING, VIEW_VERSION_WITH_PRESENT_AND_RULING)
+_VIEW_VERSIONS_WITH_SIGNOFF = (
+    1, VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING,
+)  # fmt: skip
+
+
+def view_version(*, has_present: bool, has_ruling: bool) -> int:
+    """Return the formula of the view digest of a new interrupt."""
+    plain = (VIEW_VERSION, VIEW_VERSION_WITH_RULING)
+    presented = (VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING)
+    return (presented if has_present else plain)[has_ruling]
+
+
+def has_present(version: int) -> bool:
+    """Return whether the formula includes what the agent says about its presentation."""
+    return version in (VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING)
+
+
+def displayed_part(interrupt: Mapping[str, Any], version: int) -> dict[str, Any]:
+    """Return the part of an AG-UI Interrupt that its view digest includes."""
+    is_whole = version in _VIEW_VERSIONS_WITH_SIGNOFF
+    return dict(interrupt) if is_whole else without_signoff_metadata(interrupt)
 
 
 def view_digest(
@@ -80,7 +105,7 @@ def view_digest(
     """
     Return the digest of an interrupt when it was created, to which a decision consents.
 
-    `interrupt` is the AG-UI Interrupt without `metadata.signoff`; `args` is the canonical JSON text
+    `interrupt` is the `displayed_part` of the AG-UI Interrupt; `args` is the canonical JSON text
     of the tool call's arguments, `ruling` that of the policy's ruling.
     """
     parts = {"interrupt": canonical_json(interrupt), "tool": tool, "args": args}

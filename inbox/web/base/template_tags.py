@@ -14,7 +14,10 @@ from django.utils.translation import get_language
 from lucide.templatetags import lucide as drawn
 
 from inbox.rules.people.avatars import avatar_colour, initials
+from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.presentations.highlighting import highlighted
+from inbox.web.presentations.safe_markdown import markdown_html
 
 register = template.Library()
 
@@ -77,5 +80,15 @@ def as_json(value: object) -> str:
     return json.dumps(value)
 
 
+@register.simple_tag
+def patch(text: str) -> DiffView:
+    """Return a unified diff as rows."""
+    return parse_patch(text)
+
+
+#: Code with colours, by its language.
+register.filter("highlight", highlighted)
+#: Markdown as HTML, None if it is too long.
+register.filter("safe_markdown", markdown_html)
 #: Makes invisible characters visible: for every text of people and agents.
 register.filter("visible", escape_invisible)

@@ -30,10 +30,10 @@ from inbox.web.base.translate import translate
 from inbox.web.decisions.change_views import ChangeView, change_views
 from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
-from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.notifications.notifications import recipient_rows
 from inbox.web.policies.grant_form import GrantForm, may_have_grant_form
+from inbox.web.presentations.request_facts import RequestFacts
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
@@ -140,8 +140,8 @@ class InterruptPage:
         return [escape_invisible(text) for text in words if text.strip()]
 
     @cached_property
-    def facts(self) -> list[Fact]:
-        return facts_of(self.detail.agui_interrupt, self.form.proposal)
+    def facts(self) -> RequestFacts:
+        return RequestFacts(self.form, approved=self._approved_values)
 
     @cached_property
     def policy_sentences(self) -> list[str]:
@@ -374,12 +374,23 @@ class InterruptPage:
 
     @property
     def _decided_changes(self) -> list[ChangeView]:
+        approved = self._approved_values
+        if approved is ABSENT:
+            return []
+        before = self.form.proposed_values if self.form.proposal else self.detail.args
+        return self._changes(before, approved)
+
+    @cached_property
+    def _approved_values(self) -> Any:
+        """The values of the decision in force, ABSENT if it changed none."""
         decision = self.detail.decision
         answer = json.loads(decision.payload) if decision and decision.payload else None
+        if answer is None or self.submission is not None:
+            return ABSENT
         if self.form.proposal is not None:
-            return self._changes(self.form.proposed_values, self.form.proposal.edited_by(answer))
+            return self.form.proposal.edited_by(answer)
         edited = answer.get("editedArgs") if isinstance(answer, dict) else None
-        return [] if edited is None else self._changes(self.detail.args, edited)
+        return ABSENT if edited is None else edited
 
     def _changes(self, before: Any, after: Any) -> list[ChangeView]:
         return change_views(before, after, self.form.secrets)

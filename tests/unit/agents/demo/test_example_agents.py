@@ -88,7 +88,7 @@ async def test_a_dangerous_statement_shows_its_risk_and_can_be_a_dry_run():
 
     await stage.answer({"approved": True, "editedArgs": _args_of(stage) | {"dry_run": True}})
 
-    assert interrupt.metadata["risk"] == "high"
+    assert interrupt.metadata["signoff"]["present"]["severity"] == "high"
     assert stage.text == "A dry run: 12,430 rows would be deleted."
 
 

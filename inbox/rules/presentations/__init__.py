@@ -1,0 +1,1 @@
+"""How requests are displayed: facts to read, by what the request looks like."""

@@ -1,0 +1,246 @@
+"""Values of agents as facts to read: texts, money, code, diffs, lists and tables."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any
+
+from inbox.rules.presentations.vocabulary import ValueHint, ValueType
+from inbox.rules.text.labels import label_of
+from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
+
+#: Values with more parts are shown as JSON, and tables end after that many rows.
+MAX_PARTS = 200
+MAX_COLUMNS = 8
+MAX_DEPTH = 3
+#: Of a long text the page shows that many lines before it is opened.
+PREVIEW_LINES, PREVIEW_CHARACTERS = 5, 600
+MAX_MONEY_DIGITS = 40
+
+_CODE_NAMES = {
+    "query": "sql", "sql": "sql", "statement": "sql", "command": "bash", "cmd": "bash",
+    "shell": "bash", "script": "", "code": "", "source_code": "", "yaml": "yaml", "json": "json",
+    "html": "html", "regex": "", "manifest": "yaml", "config": "",
+}  # fmt: skip
+_MARKDOWN_NAMES = {"markdown", "md", "markdown_body", "body_markdown", "body_md"}
+_DIFF_NAMES = {"diff", "patch", "unified_diff"}
+_DIFF_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+_MEDIA_TYPES = {
+    "text/markdown": (ValueType.MARKDOWN, ""),
+    "text/x-diff": (ValueType.DIFF, ""),
+    "text/x-patch": (ValueType.DIFF, ""),
+    "application/sql": (ValueType.CODE, "sql"),
+    "text/x-sql": (ValueType.CODE, "sql"),
+    "application/x-sh": (ValueType.CODE, "bash"),
+    "text/x-python": (ValueType.CODE, "python"),
+    "application/json": (ValueType.CODE, "json"),
+    "application/yaml": (ValueType.CODE, "yaml"),
+    "text/html": (ValueType.CODE, "html"),
+    "text/css": (ValueType.CODE, "css"),
+}
+
+
+class Look(StrEnum):
+    """How a page shows a value."""
+
+    TEXT = "text"
+    BLOCK = "block"  #: a text of several lines
+    NUMBER = "number"
+    MONEY = "money"
+    BOOLEAN = "boolean"
+    EMPTY = "empty"  #: null, an empty text, list or object: `text` is its JSON
+    CODE = "code"
+    DIFF = "diff"
+    MARKDOWN = "markdown"
+    LIST = "list"
+    TABLE = "table"
+    FACTS = "facts"
+
+
+@dataclass(frozen=True)
+class ValueView:
+    """A value as a page shows it; all texts have their invisible characters escaped."""
+
+    name: str
+    label: str
+    look: Look
+    text: str = ""
+    unit: str = ""
+    language: str = ""  #: of code, "" if unknown
+    items: Sequence["ValueView"] = ()  #: of a list or of facts
+    columns: Sequence[str] = ()  #: the labels of a table
+    rows: Sequence[Sequence["ValueView | None"]] = ()  #: None for an absent cell
+    is_true: bool = False  #: of a boolean
+
+    @property
+    def preview(self) -> str:
+        """The first lines of a folded text."""
+        return "\n".join(self.text.split("\n", PREVIEW_LINES)[:PREVIEW_LINES])[:PREVIEW_CHARACTERS]
+
+    @property
+    def line_count(self) -> int:
+        return self.text.count("\n") + 1
+
+
+def view_of(
+    name: str, value: Any, hint: ValueHint | None = None, schema: Mapping[str, Any] | None = None
+) -> ValueView:
+    """
+    Return how to show the value of a member.
+
+    `value` has its secrets masked. A hint of the author goes first, then the schema's
+    `contentMediaType`, then the name and the value itself.
+    """
+    hint = hint or ValueHint()
+    label = escape_invisible(hint.label) or label_of(name)
+    view = _view(name, value, hint, schema or {}, depth=0)
+    return replace(view, label=label, unit=escape_invisible(hint.unit) or view.unit)
+
+
+def with_unit(view: ValueView, unit: str) -> ValueView:
+    """Return a number as money in this currency; other values unchanged."""
+    if view.look not in (Look.NUMBER, Look.TEXT) or not (text := money_text(view.text)):
+        return view
+    return replace(view, look=Look.MONEY, text=text, unit=escape_invisible(unit))
+
+
+def money_text(text: str) -> str:
+    """
+    Return a decimal number with groups of thousands and at least two decimals, "" for other texts.
+
+    No digit is dropped: 12400 is 12,400.00, and 0.125 stays 0.125.
+    """
+    if not re.fullmatch(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?", text):
+        return ""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        return ""
+    whole, _, fraction = f"{amount:,f}".partition(".")
+    if len(whole) > MAX_MONEY_DIGITS:
+        return ""
+    return f"{whole}.{fraction.ljust(2, '0')}"
+
+
+def _view(
+    name: str, value: Any, hint: ValueHint, schema: Mapping[str, Any], depth: int
+) -> ValueView:
+    label = label_of(name)
+    if value is None or value in ("", [], {}):
+        return ValueView(name, label, Look.EMPTY, json.dumps(value))
+    if isinstance(value, str):
+        return _text(name, label, value, hint, schema)
+    if isinstance(value, int | float):
+        return _scalar(name, label, value, hint)
+    return _compound(name, label, value, hint, depth)
+
+
+def _compound(name: str, label: str, value: Any, hint: ValueHint, depth: int) -> ValueView:
+    if hint.type is ValueType.JSON or _parts(value) > MAX_PARTS or depth >= MAX_DEPTH:
+        return _json(name, label, value)
+    if isinstance(value, Mapping):
+        items = [_view(key, item, _NO_HINT, {}, depth + 1) for key, item in value.items()]
+        return ValueView(name, label, Look.FACTS, items=items)
+    return _list(name, label, value, depth)
+
+
+_NO_HINT = ValueHint()
+
+
+def _scalar(name: str, label: str, value: float, hint: ValueHint) -> ValueView:
+    text = json.dumps(value)
+    if isinstance(value, bool):
+        return ValueView(name, label, Look.BOOLEAN, text, is_true=value)
+    if hint.type is ValueType.MONEY and (money := money_text(text)):
+        return ValueView(name, label, Look.MONEY, money)
+    return ValueView(name, label, Look.NUMBER, text)
+
+
+def _text(
+    name: str, label: str, value: str, hint: ValueHint, schema: Mapping[str, Any]
+) -> ValueView:
+    text = escape_invisible(value)
+    kind, language = _text_type(name, value, hint, schema)
+    if kind is ValueType.MONEY and (money := money_text(value)):
+        return ValueView(name, label, Look.MONEY, money)
+    look = {
+        ValueType.CODE: Look.CODE,
+        ValueType.DIFF: Look.DIFF,
+        ValueType.MARKDOWN: Look.MARKDOWN,
+    }.get(kind, Look.BLOCK if "\n" in text or is_long(text) else Look.TEXT)
+    return ValueView(name, label, look, text, language=language)
+
+
+def _text_type(
+    name: str, value: str, hint: ValueHint, schema: Mapping[str, Any]
+) -> tuple[ValueType, str]:
+    """Return the type of a text, and the language of code."""
+    if hint.type is not None:
+        return hint.type, hint.language
+    media_type = schema.get("contentMediaType")
+    if isinstance(media_type, str) and (known := _MEDIA_TYPES.get(media_type.split(";")[0])):
+        return known
+    key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    is_diff = (key in _DIFF_NAMES or "\n+++ " in value) and _DIFF_HUNK.search(value) is not None
+    if is_diff or key in _DIFF_NAMES:
+        return ValueType.DIFF, ""
+    if key in _CODE_NAMES:
+        return ValueType.CODE, _CODE_NAMES[key]
+    if key in _MARKDOWN_NAMES:
+        return ValueType.MARKDOWN, ""
+    return ValueType.TEXT, ""
+
+
+def _list(name: str, label: str, value: Sequence[Any], depth: int) -> ValueView:
+    columns = _columns(value)
+    if columns:
+        rows = [
+            [
+                _view(column, item[column], _NO_HINT, {}, MAX_DEPTH) if column in item else None
+                for column in columns
+            ]
+            for item in value
+        ]
+        labels = [label_of(column) for column in columns]
+        return ValueView(name, label, Look.TABLE, columns=labels, rows=rows)
+    if any(isinstance(item, list) for item in value):
+        return _json(name, label, value)
+    items = [_view("", item, _NO_HINT, {}, depth + 1) for item in value]
+    return ValueView(name, label, Look.LIST, items=items)
+
+
+def _columns(value: Sequence[Any]) -> list[str]:
+    """Return the members of a list of objects with short values, none for another list."""
+    if not all(isinstance(item, Mapping) and item for item in value):
+        return []
+    names = list(dict.fromkeys(name for item in value for name in item))
+    is_flat = all(
+        not isinstance(member, Mapping | list) and "\n" not in str(member)
+        for item in value
+        for member in item.values()
+    )
+    return names if is_flat and len(names) <= MAX_COLUMNS else []
+
+
+def _json(name: str, label: str, value: Any) -> ValueView:
+    text = json_text(value)
+    return ValueView(name, label, Look.CODE, text, language="json")
+
+
+def _parts(value: Any) -> int:
+    """Return the number of scalars in a value, at most a little more than `MAX_PARTS`."""
+    count, queue = 0, [value]
+    while queue and count <= MAX_PARTS:
+        item = queue.pop()
+        if isinstance(item, Mapping):
+            queue.extend(item.values())
+        elif isinstance(item, list):
+            queue.extend(item)
+        else:
+            count += 1
+        # An object of empty objects has parts, too.
+        count += isinstance(item, Mapping | list) and not item
+    return count

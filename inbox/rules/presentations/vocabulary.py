@@ -1,0 +1,193 @@
+"""The vocabulary of `metadata.signoff.present`, with which an author says how to show a request."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from inbox.rules.decisions.consent import SIGNOFF
+
+#: Longer lists are cut; the JSON of the request has everything.
+MAX_FACTS = 60
+MAX_SECTIONS = 12
+MAX_STEPS = 999
+
+
+class Severity(StrEnum):
+    """How much harm the request can do, in ascending order."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class ValueType(StrEnum):
+    """How to show a value."""
+
+    TEXT = "text"
+    MONEY = "money"
+    NUMBER = "number"
+    CODE = "code"
+    DIFF = "diff"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+#: The words that agents use for severities.
+_SEVERITIES = {
+    **{severity.value: severity for severity in Severity},
+    "severe": Severity.CRITICAL,
+    "moderate": Severity.MEDIUM,
+    "minor": Severity.LOW,
+    "none": Severity.LOW,
+}
+
+
+@dataclass(frozen=True)
+class ValueHint:
+    """How to show one argument; empty members are derived from the value."""
+
+    label: str = ""
+    type: ValueType | None = None
+    unit: str = ""  #: such as EUR, rows or %
+    language: str = ""  #: of code, such as sql
+    role: str = ""  #: in the presentation, such as recipient
+
+
+@dataclass(frozen=True)
+class DeclaredFact:
+    """A fact that is no argument."""
+
+    label: str
+    value: Any
+    hint: ValueHint = field(default_factory=ValueHint)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Facts under a title."""
+
+    title: str
+    facts: Sequence[DeclaredFact]
+
+
+@dataclass(frozen=True)
+class Present:
+    """
+    A parsed `metadata.signoff.present`.
+
+    Members of unknown names or with values of a wrong type are in `others`: they are shown as
+    facts, so that nothing an agent says is hidden.
+    """
+
+    kind: str = ""
+    title: str = ""
+    summary: str = ""
+    severity: Severity | None = None
+    is_reversible: bool | None = None
+    step: tuple[int, int] | None = None  #: the number of this step and of all
+    values: Mapping[str, ValueHint] = field(default_factory=dict)  #: by the argument's name
+    facts: Sequence[DeclaredFact] = ()
+    sections: Sequence[Section] = ()
+    others: Mapping[str, Any] = field(default_factory=dict)
+
+
+def severity_of(value: Any) -> Severity | None:
+    """Return the severity for an agent's word, None for an unknown one."""
+    return _SEVERITIES.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def present_of(interrupt: Mapping[str, Any]) -> Present:
+    """Return the `metadata.signoff.present` of an AG-UI Interrupt; empty if there is none."""
+    metadata = interrupt.get("metadata")
+    signoff = metadata.get(SIGNOFF) if isinstance(metadata, Mapping) else None
+    present = signoff.get("present") if isinstance(signoff, Mapping) else None
+    if present is None:
+        return Present()
+    if not isinstance(present, Mapping):
+        return Present(others={"present": present})
+    return _parse(present)
+
+
+def _parse(present: Mapping[str, Any]) -> Present:
+    parsers = {
+        "kind": _text,
+        "title": _text,
+        "summary": _text,
+        "severity": severity_of,
+        "reversible": _boolean,
+        "step": _step,
+        "values": _values,
+        "facts": _facts,
+        "sections": _sections,
+    }
+    members: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for name, value in present.items():
+        parsed = parsers[name](value) if name in parsers else None
+        if parsed is None:
+            others[name] = value
+        else:
+            members["is_reversible" if name == "reversible" else name] = parsed
+    return Present(**members, others=others)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _boolean(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _step(value: Any) -> tuple[int, int] | None:
+    if not isinstance(value, Mapping):
+        return None
+    number, total = _count(value.get("number")), _count(value.get("total"))
+    return (number, total) if 1 <= number <= total <= MAX_STEPS else None
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _hint(value: Mapping[str, Any]) -> ValueHint:
+    texts = {
+        name: value[name]
+        for name in ("label", "unit", "language", "role")
+        if isinstance(value.get(name), str)
+    }
+    kind = next((kind for kind in ValueType if kind == value.get("type")), None)
+    return ValueHint(type=kind, **texts)
+
+
+def _values(value: Any) -> Mapping[str, ValueHint] | None:
+    if not isinstance(value, Mapping):
+        return None
+    return {name: _hint(hint) for name, hint in value.items() if isinstance(hint, Mapping)}
+
+
+def _facts(value: Any) -> Sequence[DeclaredFact] | None:
+    if not isinstance(value, list):
+        return None
+    return [_fact(item) for item in value[:MAX_FACTS]]
+
+
+def _fact(item: Any) -> DeclaredFact:
+    if isinstance(item, Mapping) and isinstance(item.get("label"), str) and "value" in item:
+        return DeclaredFact(item["label"], item["value"], _hint(item))
+    return DeclaredFact("", item)
+
+
+def _sections(value: Any) -> Sequence[Section] | None:
+    if not isinstance(value, list):
+        return None
+    return [_section(item) for item in value[:MAX_SECTIONS] if isinstance(item, Mapping)]
+
+
+def _section(item: Mapping[str, Any]) -> Section:
+    title = item.get("title")
+    others = {name: member for name, member in item.items() if name != "title"}
+    facts = _facts(item.get("facts")) or [DeclaredFact("", others)]
+    return Section(title if isinstance(title, str) else "", facts)

@@ -1,0 +1,1 @@
+"""How pages show a request: its facts, and teams' presentations of tools."""

@@ -1,0 +1,62 @@
+"""Colours for code, by Pygments."""
+
+from functools import lru_cache
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+#: Longer code, and code in other languages, has no colours: lexers are slow for some texts.
+MAX_CHARACTERS = 20_000
+_LANGUAGES = {
+    "bash", "css", "diff", "go", "html", "ini", "java", "javascript", "json", "python", "ruby",
+    "rust", "sql", "toml", "typescript", "xml", "yaml",
+}  # fmt: skip
+_BY_SUFFIX = {
+    "sh": "bash", "css": "css", "go": "go", "html": "html", "ini": "ini", "java": "java",
+    "js": "javascript", "mjs": "javascript", "json": "json", "py": "python", "rb": "ruby",
+    "rs": "rust", "sql": "sql", "toml": "toml", "ts": "typescript", "tsx": "typescript",
+    "xml": "xml", "yaml": "yaml", "yml": "yaml",
+}  # fmt: skip
+#: The classes of app.css by the beginning of Pygments' names of tokens.
+_CLASSES = (
+    ("Token.Comment", "hl-c"),
+    ("Token.Keyword", "hl-k"),
+    ("Token.Literal.String", "hl-s"),
+    ("Token.Literal.Number", "hl-n"),
+    ("Token.Name.Tag", "hl-k"),
+    ("Token.Name.Function", "hl-f"),
+    ("Token.Name.Builtin", "hl-f"),
+)
+
+
+def language_of(path: str) -> str:
+    """Return the language of a file by its name, "" if unknown."""
+    return _BY_SUFFIX.get(path.rpartition(".")[2].lower(), "")
+
+
+def highlighted(text: str, language: str) -> SafeString:
+    """Return code as HTML with a span around each coloured token; the text is unchanged."""
+    if language not in _LANGUAGES or len(text) > MAX_CHARACTERS:
+        return format_html("{}", text)
+    parts = [
+        (format_html('<span class="{}">{}</span>', name, value),) if name else (value,)
+        for name, value in _tokens(text, language)
+    ]
+    return format_html_join("", "{}", parts)
+
+
+@lru_cache(maxsize=200)
+def _tokens(text: str, language: str) -> list[tuple[str, str]]:
+    from pygments.lexers import get_lexer_by_name  # noqa: PLC0415 - slow to import, seldom needed
+
+    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    tokens: list[tuple[str, str]] = []
+    for kind, value in lexer.get_tokens(text):
+        name = next((name for start, name in _CLASSES if str(kind).startswith(start)), "")
+        if tokens and tokens[-1][0] == name:
+            tokens[-1] = (name, tokens[-1][1] + value)
+        else:
+            tokens.append((name, value))
+    if "".join(value for _, value in tokens) != text:
+        return [("", text)]
+    return tokens

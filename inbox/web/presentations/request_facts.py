@@ -1,0 +1,340 @@
+"""The facts of a request as its page shows them: presentation, values to read and to edit, risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from inbox.forms.values import ABSENT, is_same_json, name_part
+from inbox.rules.presentations.code import DiffView, compare_texts
+from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
+from inbox.rules.presentations.recipients import outside_addresses
+from inbox.rules.presentations.registry import Presentation, Subject, choose
+from inbox.rules.presentations.values import ValueView, view_of, with_unit
+from inbox.rules.presentations.vocabulary import DeclaredFact, Present, ValueHint, present_of
+from inbox.rules.runs.proposals import langgraph_value
+from inbox.rules.schema.schemas import member_schema
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import escape_invisible
+
+if TYPE_CHECKING:
+    from inbox.forms.form_nodes import Node
+    from inbox.web.decisions.decision_form import DecisionForm
+
+#: The name of the hidden fields that list the values which are being edited.
+EDITING = "editing"
+#: In `editing` for all values.
+ALL_VALUES = "*"
+_SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One value of a request: to read, and with a form node to edit."""
+
+    view: ValueView
+    node: Node | None = None
+    is_editing: bool = False
+    before: ValueView | None = None  #: the proposed value, of a value that was changed
+    fold_ids: Sequence[str] = ()  #: of fields that must be opened before approval
+    outside: Sequence[str] = ()  #: addresses outside of the company
+
+    @property
+    def name(self) -> str:
+        return self.view.name
+
+    @property
+    def is_folded(self) -> bool:
+        return bool(self.fold_ids) and not self.is_editing
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    """Facts under a title, which may be empty."""
+
+    title: str
+    facts: Sequence[ValueView]
+
+
+@dataclass(frozen=True)
+class RequestFacts:
+    """What the page of a request shows of its agent's values, in the order of reading."""
+
+    form: DecisionForm
+    declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team
+    approved: Any = ABSENT  #: the arguments of a decided call
+
+    @property
+    def is_remote(self) -> bool:
+        """True if the words beside the values come from a remote agent."""
+        return bool(self.form.detail.interrupt.endpoint_digest)
+
+    @cached_property
+    def present(self) -> Present:
+        """What the agent says about presentation, masked."""
+        return present_of(NAMES.masked(self.form.detail.agui_interrupt))
+
+    @cached_property
+    def risk(self) -> Risk:
+        return risk_of(self.form.detail.agui_interrupt, self.present)
+
+    @property
+    def severity_tone(self) -> str:
+        return _SEVERITY_TONES.get(self.risk.severity or "", "line")
+
+    @property
+    def severity_label(self) -> str:
+        labels = {
+            "low": gettext("Low risk"),
+            "medium": gettext("Medium risk"),
+            "high": gettext("High risk"),
+            "critical": gettext("Critical risk"),
+        }
+        return labels.get(self.risk.severity or "", "")
+
+    @cached_property
+    def presentation(self) -> Presentation:
+        interrupt = self.form.detail.interrupt
+        declared = str(self.declared_for_tool.get("kind") or self.present.kind)
+        hints = self._hints
+        return choose(
+            Subject(
+                values=self._shown_values or self._metadata,
+                tool=interrupt.tool,
+                reason=interrupt.reason,
+                kind=str(langgraph_value(self.form.detail.agui_interrupt).get("kind") or ""),
+                declared=declared,
+                roles={hint.role: name for name, hint in hints.items() if hint.role},
+            )
+        )
+
+    @property
+    def template(self) -> str:
+        return f"decisions/presentations/{self.presentation.name}.html"
+
+    @cached_property
+    def slots(self) -> list[Slot]:
+        """The arguments, or the metadata of a request without any; those of roles first."""
+        names = [*dict.fromkeys(self.presentation.roles.values())]
+        slots = {slot.name: slot for slot in self._all_slots}
+        return [slots[name] for name in names if name in slots] + [
+            slot for slot in self._all_slots if slot.name not in names
+        ]
+
+    @property
+    def roles(self) -> Mapping[str, Slot]:
+        """The slots of the presentation by role; a value that is being edited is among `others`."""
+        slots = {slot.name: slot for slot in self._all_slots}
+        return {
+            role: slots[name] for role, name in self.presentation.roles.items() if name in slots
+        }
+
+    @property
+    def others(self) -> list[Slot]:
+        """The slots without a role."""
+        names = set(self.presentation.roles.values())
+        return [slot for slot in self._all_slots if slot.name not in names]
+
+    @property
+    def has_values(self) -> bool:
+        return bool(self._all_slots)
+
+    @property
+    def is_from_metadata(self) -> bool:
+        """True if the values are no arguments: nothing executes them by themselves."""
+        return not self._shown_values
+
+    @cached_property
+    def unslotted_nodes(self) -> list[Node]:
+        """The fields of arguments that the agent left out."""
+        form = self.form.arguments_form
+        shown = {id(node) for node in self._nodes.values()}
+        return [node for node in form.root.fields if id(node) not in shown] if form else []
+
+    @property
+    def is_editing_rest(self) -> bool:
+        """True if the fields that belong to no shown value are visible."""
+        form = self.form.arguments_form
+        if self.is_editing_all or form is None:
+            return self.is_editing_all
+        rows = [row.node for row in form.root.rows]
+        return any(
+            child.problems or child.text != child.initial_text
+            for node in (*self.unslotted_nodes, *rows)
+            for child in node.walk()
+        )
+
+    @property
+    def is_editing_all(self) -> bool:
+        return ALL_VALUES in self._editing
+
+    @property
+    def is_field_form(self) -> bool:
+        """True for a form without members, which has no values to read one by one."""
+        form = self.form.arguments_form
+        return form is not None and form.tab == "form" and form.root.kind != "group"
+
+    @property
+    def is_read_view(self) -> bool:
+        """False if the values cannot be shown one by one: a form without members, or JSON."""
+        form = self.form.arguments_form
+        return form is None or (form.tab == "form" and form.root.kind == "group")
+
+    @cached_property
+    def diff(self) -> DiffView | None:
+        """The line diff of a code change that has the text before and after."""
+        before, after = self.roles.get("before"), self.roles.get("after")
+        if not (before and after) or self.presentation.name != "code_change":
+            return None
+        return compare_texts(before.view.text, after.view.text)
+
+    @cached_property
+    def groups(self) -> list[FactGroup]:
+        """What the agent says beside the values."""
+        facts = [] if self.is_from_metadata else self._metadata_views
+        facts += [_fact_view(fact) for fact in self.present.facts]
+        facts += [view_of(name, value) for name, value in self.present.others.items()]
+        if self.is_remote and self.present.title:
+            facts.append(view_of("title", self.present.title))
+        groups = [FactGroup("", facts)] if facts else []
+        return groups + [
+            FactGroup(escape_invisible(section.title), [_fact_view(f) for f in section.facts])
+            for section in self.present.sections
+        ]
+
+    @property
+    def summary(self) -> str:
+        return escape_invisible(self.present.summary)
+
+    @cached_property
+    def _metadata(self) -> Mapping[str, Any]:
+        return metadata_values(self.form.detail.agui_interrupt, self.form.proposal)
+
+    @property
+    def _metadata_views(self) -> list[ValueView]:
+        return [view_of(name, value) for name, value in self._metadata.items()]
+
+    @cached_property
+    def _hints(self) -> Mapping[str, ValueHint]:
+        """The hints of the team; of an agent only if its code runs in this installation."""
+        declared = self.declared_for_tool.get("values")
+        if isinstance(declared, Mapping):
+            signoff = {"signoff": {"present": {"values": declared}}}
+            return present_of({"metadata": signoff}).values
+        return {} if self.is_remote else self.present.values
+
+    @cached_property
+    def _shown_values(self) -> Mapping[str, Any]:
+        """The arguments with their secrets masked; those that were approved, if somebody did."""
+        form = self.form
+        values = form.proposed_values if self.approved is ABSENT else self.approved
+        if values is ABSENT or not isinstance(values, Mapping):
+            return {}
+        masked: Mapping[str, Any] = form.secrets.masked(values)
+        return masked
+
+    @cached_property
+    def _all_slots(self) -> list[Slot]:
+        values = self._shown_values
+        if not values:
+            return [Slot(view) for view in self._with_currency(self._metadata_views)]
+        proposed = self.form.proposed_values
+        proposed = self.form.secrets.masked(proposed) if isinstance(proposed, Mapping) else {}
+        views = [
+            view_of(name, value, self._hints.get(name), self._schemas.get(name))
+            for name, value in values.items()
+        ]
+        return [
+            self._slot(view, proposed.get(view.name, ABSENT), values[view.name])
+            for view in self._with_currency(views)
+        ]
+
+    def _slot(self, view: ValueView, proposed: Any, value: Any) -> Slot:
+        node = self._nodes.get(view.name)
+        is_changed = self.approved is not ABSENT and not is_same_json(proposed, value)
+        before = (
+            view_of(view.name, proposed, self._hints.get(view.name))
+            if is_changed and proposed is not ABSENT
+            else None
+        )
+        is_address = self.presentation.name == "message" and view.name in {
+            self.presentation.roles.get(role) for role in ("to", "cc", "bcc")
+        }
+        return Slot(
+            view=view,
+            node=node,
+            is_editing=node is not None and self._is_editing(node, view.name),
+            before=before,
+            fold_ids=[child.id for child in node.walk() if child.is_collapsible] if node else (),
+            outside=outside_addresses(value, settings.COMPANY_DOMAINS) if is_address else (),
+        )
+
+    def _with_currency(self, views: Sequence[ValueView]) -> list[ValueView]:
+        """Return the views with the amount of a payment as money in its currency."""
+        if self.presentation.name != "money":
+            return [*views]
+        amount, currency = (self.presentation.roles.get(name) for name in ("amount", "currency"))
+        texts = {view.name: view.text for view in views}
+        unit = texts.get(currency or "", "")
+        return [
+            with_unit(view, unit or view.unit) if view.name == amount else view for view in views
+        ]
+
+    @cached_property
+    def _schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """The schemas of the arguments, for their media types."""
+        schema = self.form.detail.schema or {}
+        edits = member_schema(schema, "editedArgs") or {}
+        members = edits.get("properties")
+        if not isinstance(members, Mapping):
+            return {}
+        return {name: item for name, item in members.items() if isinstance(item, Mapping)}
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        form = self.form.arguments_form
+        if form is None or form.root.kind != "group" or form.tab != "form":
+            return {}
+        prefix = f"{form.root.name}/"
+        by_name = {node.name: node for node in form.root.fields}
+        values = self._shown_values
+        return {
+            name: by_name[prefix + name_part(name)]
+            for name in values
+            if prefix + name_part(name) in by_name
+        }
+
+    @cached_property
+    def _editing(self) -> frozenset[str]:
+        """The names of the values that are being edited, by the posted form and its button."""
+        submission = self.form.submission
+        if submission is None:
+            return frozenset()
+        verb, _, name = submission.data.get("draft", "").partition(":")
+        names = frozenset(submission.data.getlist(EDITING))
+        if verb == "tab":
+            return frozenset({ALL_VALUES}) if name.startswith("form:args") else frozenset()
+        return names | {name} if verb == "edit" else names
+
+    def _is_editing(self, node: Node, name: str) -> bool:
+        if self._editing & {name, ALL_VALUES} or any(child.problems for child in node.walk()):
+            return True
+        if self.form.submission is None:
+            return False
+        edited = self.form.edited_values
+        if edited is ABSENT or not isinstance(edited, Mapping):
+            # Some value cannot be read: show what was typed wherever the text differs.
+            return any(child.text != child.initial_text for child in node.walk())
+        return not is_same_json(
+            edited.get(name, ABSENT), self.form.proposed_values.get(name, ABSENT)
+        )
+
+
+def _fact_view(fact: DeclaredFact) -> ValueView:
+    view = view_of(fact.label, fact.value, fact.hint)
+    return replace(view, label=escape_invisible(fact.label))
