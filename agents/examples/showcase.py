@@ -35,7 +35,7 @@ PATCH = """--- a/billing/tax.py
 +    "AT": Decimal("0.20"),
 +    "CH": Decimal("0.081"),
  }
- 
+ EU = ("DE", "AT")
  def tax(amount, country):
 """
 

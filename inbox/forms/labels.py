@@ -1,5 +1,6 @@
 """Texts of forms that are not in templates: labels, hints and errors."""
 
+import re
 from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -62,8 +63,11 @@ def help_for(node: "Node") -> list[str]:
             sentences.append(gettext(text).format(limit=json_text(limit)))
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and node.kind in ("text", "area", "json"):
-        text = _PATTERN if is_pattern_checked(pattern) else _UNCHECKED_PATTERN
-        sentences.append(gettext(text).format(pattern=escape_invisible(pattern[:300])))
+        sentences.append(_pattern_hint(pattern))
+    examples = schema.get("examples")
+    if isinstance(examples, list) and examples and isinstance(examples[0], str | int | float):
+        example = escape_invisible(str(examples[0]))[:MAX_DEFAULT_CHARACTERS]
+        sentences.append(gettext("For example {example}").format(example=example))
     if node.is_masked:
         sentences.append(gettext(MASKED))
     if "default" in schema and node.original is ABSENT and not node.is_secret:
@@ -73,6 +77,27 @@ def help_for(node: "Node") -> list[str]:
             if len(text) <= MAX_DEFAULT_CHARACTERS:
                 sentences.append(gettext(_DEFAULT).format(default=text))
     return sentences
+
+
+def _pattern_hint(pattern: str) -> str:
+    """Return words for a usual pattern, and the pattern itself for others."""
+    if (match := _COUNTED.fullmatch(pattern)) and is_pattern_checked(pattern):
+        characters, least, most = match.groups()
+        count = least if most is None else f"{least}-{most}"
+        return gettext(_COUNTED_WORDS[characters]).format(count=count)
+    text = _PATTERN if is_pattern_checked(pattern) else _UNCHECKED_PATTERN
+    return gettext(text).format(pattern=escape_invisible(pattern[:300]))
+
+
+#: Patterns such as ^[0-9]{4}$.
+_COUNTED = re.compile(r"\^(\[0-9\]|\\d|\[A-Z\]|\[a-z\])\{(\d{1,3})(?:,(\d{1,3}))?\}\$")
+_DIGITS = gettext_noop("{count} digits.")
+_COUNTED_WORDS = {
+    "[0-9]": _DIGITS,
+    "\\d": _DIGITS,
+    "[A-Z]": gettext_noop("{count} capital letters."),
+    "[a-z]": gettext_noop("{count} small letters."),
+}
 
 
 def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
@@ -128,8 +153,8 @@ def _kind_hints(node: "Node") -> list[str]:
     schema = node.schema
     if node.kind == "json":
         return ["JSON."]
-    if node.kind == "number" and schema.get("type") in ("integer", ["integer", "null"]):
-        return [gettext("Whole number.")]
+    if node.kind == "day":  # the browser's control shows the format
+        return []
     if node.kind == "moment":
         return [gettext("Date and time in UTC.")]
     text = _FORMATS.get(str(schema.get("format")))

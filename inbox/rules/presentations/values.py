@@ -113,7 +113,7 @@ def money_text(text: str) -> str:
 
     No digit is dropped: 12400 is 12,400.00, and 0.125 stays 0.125.
     """
-    if not re.fullmatch(r"-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?", text):
+    if not re.fullmatch(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?", text):
         return ""
     try:
         amount = Decimal(text)

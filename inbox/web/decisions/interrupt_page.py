@@ -141,7 +141,7 @@ class InterruptPage:
 
     @cached_property
     def facts(self) -> RequestFacts:
-        return RequestFacts(self.form, approved=self._approved_values)
+        return RequestFacts(self.form, approved=self._approved_values, has_fields=self.shows_forms)
 
     @cached_property
     def policy_sentences(self) -> list[str]:

@@ -15,7 +15,7 @@ from inbox.rules.presentations.code import DiffView, compare_texts
 from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
 from inbox.rules.presentations.recipients import outside_addresses
 from inbox.rules.presentations.registry import Presentation, Subject, choose
-from inbox.rules.presentations.values import ValueView, view_of, with_unit
+from inbox.rules.presentations.values import Look, ValueView, view_of, with_unit
 from inbox.rules.presentations.vocabulary import DeclaredFact, Present, ValueHint, present_of
 from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
@@ -68,6 +68,7 @@ class RequestFacts:
     form: DecisionForm
     declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team
     approved: Any = ABSENT  #: the arguments of a decided call
+    has_fields: bool = True  #: whether the page has the form's fields
 
     @property
     def is_remote(self) -> bool:
@@ -257,11 +258,10 @@ class RequestFacts:
     def _slot(self, view: ValueView, proposed: Any, value: Any) -> Slot:
         node = self._nodes.get(view.name)
         is_changed = self.approved is not ABSENT and not is_same_json(proposed, value)
-        before = (
-            view_of(view.name, proposed, self._hints.get(view.name))
-            if is_changed and proposed is not ABSENT
-            else None
-        )
+        before = None
+        if is_changed and proposed is not ABSENT:
+            before = view_of(view.name, proposed, self._hints.get(view.name))
+            before = with_unit(before, view.unit) if view.look is Look.MONEY else before
         is_address = self.presentation.name == "message" and view.name in {
             self.presentation.roles.get(role) for role in ("to", "cc", "bcc")
         }
@@ -298,7 +298,7 @@ class RequestFacts:
     @cached_property
     def _nodes(self) -> Mapping[str, Node]:
         form = self.form.arguments_form
-        if form is None or form.root.kind != "group" or form.tab != "form":
+        if not self.has_fields or form is None or not self.is_read_view:
             return {}
         prefix = f"{form.root.name}/"
         by_name = {node.name: node for node in form.root.fields}

@@ -154,7 +154,7 @@ def test_a_long_argument_is_not_approved_before_it_was_opened(hostile, reads_bob
 
     refused = reads_bob.send(interrupt, "approve")
     form = reads_bob.form(interrupt)
-    (fold,) = [control.attributes["value"] for control in form.controls if control.name == "opened"]
+    (fold,) = {control.attributes["value"] for control in form.controls if control.name == "opened"}
     reads_bob.send(interrupt, "approve", opened=fold)
 
     assert refused.status_code == 422

@@ -1,0 +1,121 @@
+"""Values of agents as facts to read."""
+
+import pytest
+
+from inbox.rules.presentations.values import Look, money_text, view_of, with_unit
+from inbox.rules.presentations.vocabulary import ValueHint, ValueType
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "look"),
+    [
+        ("city", "Lisbon", Look.TEXT),
+        ("note", "two\nlines", Look.BLOCK),
+        ("count", 12, Look.NUMBER),
+        ("dry_run", False, Look.BOOLEAN),
+        ("until", None, Look.EMPTY),
+        ("tags", [], Look.EMPTY),
+        ("query", "SELECT 1", Look.CODE),
+        ("dryRunCommand", "ls", Look.TEXT),
+        ("command", "ls", Look.CODE),
+        ("patch", "anything", Look.DIFF),
+        ("body", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y", Look.DIFF),
+        ("tags", ["a", "b"], Look.LIST),
+        ("lines", [{"sku": "A", "count": 1}, {"sku": "B"}], Look.TABLE),
+        ("lines", [{"sku": "A", "parts": [1]}], Look.LIST),
+        ("matrix", [[1, 2], [3, 4]], Look.CODE),
+        ("address", {"city": "Lisbon"}, Look.FACTS),
+        ("large", {str(number): number for number in range(500)}, Look.CODE),
+    ],
+)
+def test_look_follows_from_name_and_value(name, value, look):
+    assert view_of(name, value).look is look
+
+
+def test_media_type_of_the_schema_says_what_a_text_is():
+    views = [
+        view_of("text", "# Hi", schema={"contentMediaType": media_type})
+        for media_type in ("text/markdown", "application/sql; charset=utf-8", "text/plain", 5)
+    ]
+
+    assert [view.look for view in views] == [Look.MARKDOWN, Look.CODE, Look.TEXT, Look.TEXT]
+
+
+def test_hint_of_the_author_goes_before_name_and_schema():
+    hint = ValueHint(label="To pay", type=ValueType.MONEY, unit="EUR")
+
+    view = view_of("query", 12400, hint, {"contentMediaType": "text/markdown"})
+
+    assert (view.label, view.look, view.text, view.unit) == (
+        "To pay",
+        Look.MONEY,
+        "12,400.00",
+        "EUR",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "money"),
+    [
+        ("12400", "12,400.00"),
+        ("142.5", "142.50"),
+        ("-0.125", "-0.125"),
+        ("1e3", "1,000.00"),
+        ("1234567890123456789.01", "1,234,567,890,123,456,789.01"),
+        ("about 5", ""),
+        ("", ""),
+        ("NaN", ""),
+        ("1" * 41, ""),
+        ("1e99", ""),
+        ("٣", ""),
+    ],
+)
+def test_money_has_two_decimals_and_loses_no_digit(text, money):
+    assert money_text(text) == money
+
+
+def test_unit_makes_money_of_numbers_only():
+    amount, words = with_unit(view_of("amount", 5), "EUR"), with_unit(view_of("amount", "x"), "EUR")
+
+    assert (amount.look, amount.text, amount.unit) == (Look.MONEY, "5.00", "EUR")
+    assert (words.look, words.unit) == (Look.TEXT, "")
+
+
+def test_table_has_each_member_as_a_column():
+    view = view_of("lines", [{"sku": "A", "count": 1}, {"count": 2, "iban": None}])
+
+    assert view.columns == ["SKU", "Count", "IBAN"]
+    assert [[cell and cell.text for cell in row] for row in view.rows] == [
+        ["A", "1", None],
+        [None, "2", "null"],
+    ]
+
+
+def test_invisible_characters_are_escaped_in_each_look():
+    value = {"a": "x\u202ey", "b": ["x\u202ey"], "c": [{"d": "x\u202ey"}], "e\u202e": 1}
+
+    text = repr(view_of("value", value))
+
+    assert "\u202e" not in text
+    assert text.count("⟨U+202E⟩") >= 4
+
+
+def test_deep_and_large_values_are_shown_as_json():
+    deep: dict = {}
+    for _ in range(50):
+        deep = {"in": deep}
+    views = [
+        view_of("deep", {"a": {"b": {"c": {"d": 1}}}}),
+        view_of("deepest", deep),
+        view_of("wide", [{"a": number} for number in range(201)]),
+        view_of("hollow", [[] for _ in range(500)]),
+    ]
+
+    assert views[0].items[0].items[0].items[0].look is Look.CODE
+    assert [view.look for view in views[1:]] == [Look.FACTS, Look.CODE, Look.CODE]
+
+
+def test_preview_of_a_long_text_has_its_first_lines():
+    view = view_of("note", "\n".join(map(str, range(1000))))
+
+    assert (view.preview, view.line_count) == ("0\n1\n2\n3\n4", 1000)

@@ -1,0 +1,1 @@
+"""Pages of requests as facts to read."""
