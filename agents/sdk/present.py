@@ -1,4 +1,4 @@
-"""How a request is shown to reviewers: `metadata.signoff.present`, typed."""
+"""The presentation of a request to reviewers: `metadata.signoff.present`, typed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ TypeName = Literal["text", "money", "number", "code", "diff", "markdown", "json"
 
 @dataclass(frozen=True)
 class Value:
-    """How to show one argument of a tool."""
+    """The display of one argument of a tool."""
 
     label: str = ""
     type: TypeName | None = None
@@ -44,7 +44,7 @@ class Section:
 @dataclass(frozen=True)
 class Present:
     """
-    What to show of a request beside its arguments, and how to show them.
+    The display of a request: of its arguments, and of facts beside them.
 
     Nothing of it changes what is asked: the arguments are always shown, and one click away as JSON.
     """

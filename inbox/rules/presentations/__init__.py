@@ -1,1 +1,1 @@
-"""How requests are displayed: facts to read, by what the request looks like."""
+"""The display of requests: facts to read, in a presentation for each kind of request."""

@@ -82,10 +82,10 @@ def compare_texts(before: str, after: str) -> DiffView:
 
 
 def _view(rows: Iterator[DiffRow]) -> DiffView:
-    shown = list(islice(rows, MAX_ROWS + 1))
-    added = sum(row.tag == "ins" for row in shown)
-    removed = sum(row.tag == "del" for row in shown)
-    return DiffView(shown[:MAX_ROWS], added, removed, is_cut=len(shown) > MAX_ROWS)
+    first_rows = list(islice(rows, MAX_ROWS + 1))
+    added = sum(row.tag == "ins" for row in first_rows)
+    removed = sum(row.tag == "del" for row in first_rows)
+    return DiffView(first_rows[:MAX_ROWS], added, removed, is_cut=len(first_rows) > MAX_ROWS)
 
 
 def _patch_rows(text: str) -> Iterator[DiffRow]:

@@ -1,4 +1,4 @@
-"""What an agent says beside its question: the values of an interrupt's metadata."""
+"""The values of an interrupt's metadata, which the agent says beside its question."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _REVERSIBLE = re.compile(r"(is_?)?reversible", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Risk:
-    """How much harm a request can do, by its agent; None where the agent does not say it."""
+    """The harm that a request can do, by its agent; None where the agent does not say it."""
 
     severity: Severity | None = None
     is_reversible: bool | None = None

@@ -24,7 +24,7 @@ class PresentationName(StrEnum):
 
 @dataclass(frozen=True)
 class Subject:
-    """What a presentation is chosen by."""
+    """The data by which a presentation is chosen."""
 
     values: Mapping[str, Any]  #: the arguments, or the values that the agent tells
     tool: str = ""

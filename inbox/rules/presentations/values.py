@@ -44,7 +44,7 @@ _MEDIA_TYPES = {
 
 
 class Look(StrEnum):
-    """How a page shows a value."""
+    """The forms in which a page shows a value."""
 
     TEXT = "text"
     BLOCK = "block"  #: a text of several lines
@@ -119,10 +119,10 @@ def money_text(text: str) -> str:
         amount = Decimal(text)
     except InvalidOperation:
         return ""
-    whole, _, fraction = f"{amount:,f}".partition(".")
-    if len(whole) > MAX_MONEY_DIGITS:
+    integer_part, _, fraction = f"{amount:,f}".partition(".")
+    if len(integer_part) > MAX_MONEY_DIGITS:
         return ""
-    return f"{whole}.{fraction.ljust(2, '0')}"
+    return f"{integer_part}.{fraction.ljust(2, '0')}"
 
 
 def _view(
@@ -181,8 +181,8 @@ def _text_type(
     if hint.type is not None:
         return hint.type, hint.language
     media_type = schema.get("contentMediaType")
-    if isinstance(media_type, str) and (known := _MEDIA_TYPES.get(media_type.split(";")[0])):
-        return known
+    if isinstance(media_type, str) and (text_type := _MEDIA_TYPES.get(media_type.split(";")[0])):
+        return text_type
     key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     is_diff = (key in _DIFF_NAMES or "\n+++ " in value) and _DIFF_HUNK.search(value) is not None
     if is_diff or key in _DIFF_NAMES:

@@ -14,7 +14,7 @@ MAX_STEPS = 999
 
 
 class Severity(StrEnum):
-    """How much harm the request can do, in ascending order."""
+    """The harm that the request can do, in ascending order."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 
 class ValueType(StrEnum):
-    """How to show a value."""
+    """The types of values, by which they are displayed."""
 
     TEXT = "text"
     MONEY = "money"
@@ -46,7 +46,7 @@ _SEVERITIES = {
 
 @dataclass(frozen=True)
 class ValueHint:
-    """How to show one argument; empty members are derived from the value."""
+    """The display of one argument; empty members are derived from the value."""
 
     label: str = ""
     type: ValueType | None = None

@@ -1,1 +1,1 @@
-"""How pages show a request: its facts, and teams' presentations of tools."""
+"""The display of requests on pages: facts, code and Markdown."""

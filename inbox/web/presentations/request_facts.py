@@ -63,7 +63,7 @@ class FactGroup:
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """What the page of a request shows of its agent's values, in the order of reading."""
+    """The values of an agent that the page of a request shows, in the order of reading."""
 
     form: DecisionForm
     declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team
@@ -77,7 +77,7 @@ class RequestFacts:
 
     @cached_property
     def present(self) -> Present:
-        """What the agent says about presentation, masked."""
+        """The presentation that the agent declares, masked."""
         return present_of(NAMES.masked(self.form.detail.agui_interrupt))
 
     @cached_property
@@ -154,8 +154,8 @@ class RequestFacts:
     def unslotted_nodes(self) -> list[Node]:
         """The fields of arguments that the agent left out."""
         form = self.form.arguments_form
-        shown = {id(node) for node in self._nodes.values()}
-        return [node for node in form.root.fields if id(node) not in shown] if form else []
+        displayed_ids = {id(node) for node in self._nodes.values()}
+        return [node for node in form.root.fields if id(node) not in displayed_ids] if form else []
 
     @property
     def is_editing_rest(self) -> bool:
@@ -196,7 +196,7 @@ class RequestFacts:
 
     @cached_property
     def groups(self) -> list[FactGroup]:
-        """What the agent says beside the values."""
+        """The facts that the agent says beside the values."""
         facts = [] if self.is_from_metadata else self._metadata_views
         facts += [_fact_view(fact) for fact in self.present.facts]
         facts += [view_of(name, value) for name, value in self.present.others.items()]

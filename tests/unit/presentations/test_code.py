@@ -39,9 +39,9 @@ def test_no_line_of_a_patch_is_lost():
     "text", ["", "no patch", "@@ -1 +1 @@", "+\n-\n", "@@ -9999999999 +1 @@\n-x"]
 )
 def test_text_that_is_no_patch_is_shown_as_it_is(text):
-    shown = [row.text for row in parse_patch(text).rows]
+    texts = [row.text for row in parse_patch(text).rows]
 
-    assert "\n".join(shown).replace("x", "") in text.replace("-x", "")
+    assert "\n".join(texts).replace("x", "") in text.replace("-x", "")
 
 
 def test_removed_lines_stand_beside_those_that_replace_them():

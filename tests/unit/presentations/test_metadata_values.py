@@ -67,10 +67,10 @@ def test_values_of_the_draft_are_at_the_top_level():
 
 @pytest.mark.parametrize("beside", [{}, {"value": {"amount": 5}}, {"raw": {"amount": 5}}], ids=str)
 def test_members_beside_the_value_of_langgraph_are_kept(beside):
-    found = values({"langgraph": {"checkpointId": "ckpt-xyz", **beside}})
+    by_name = values({"langgraph": {"checkpointId": "ckpt-xyz", **beside}})
 
-    assert found["langgraph"] == {"checkpointId": "ckpt-xyz"}
-    assert ("amount" in found) == bool(beside)
+    assert by_name["langgraph"] == {"checkpointId": "ckpt-xyz"}
+    assert ("amount" in by_name) == bool(beside)
 
 
 def test_secrets_are_masked():
