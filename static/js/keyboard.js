@@ -19,6 +19,9 @@ const keys = {
   c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => press("[data-key=u]"),
   x: () => select(document.activeElement.closest(".row")),
+  ...Object.fromEntries(
+    [1, 2, 3, 4, 5, 6].map((number) => [number, () => focusOn(`[data-option="${number}"]`)]),
+  ),
   g: () => {
     pair = "g";
     setTimeout(() => (pair = ""), 1000);

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from inbox.forms.form import Form, build_form
+from inbox.forms.form import FORM_TAB, Form, build_form
+from inbox.forms.form_nodes import Node, Option
 from inbox.forms.schema_resolver import flatten_schema, member_names
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
@@ -30,6 +31,10 @@ ARGS_ID = "f-args"
 #: Keywords that may restrict a boolean to one of its values.
 _NARROWING = {"const", "enum", "oneOf", "anyOf", "not", "if"}
 NOTE_ID = "f-reason"
+#: Questions with more or longer choices have a form.
+MAX_OPTION_BUTTONS, MAX_OPTION_CHARACTERS = 6, 60
+#: The value of the button of an option, before its number.
+OPTION = "option:"
 UNSEEN_ID = "f-unseen"
 #: The value of the button that approves and allows further calls.
 APPROVE_AND_ALLOW = "approve_and_allow"
@@ -219,6 +224,30 @@ class DecisionForm:
             excluded=self.members_outside_form,
             data=self._data,
         )
+
+    @cached_property
+    def options(self) -> Sequence[Option]:
+        """The answers of a question with a few choices and nothing else; each has a button."""
+        form = self.answer_form
+        if self.has_approve_buttons or form is None or form.tab != FORM_TAB:
+            return ()
+        node = self._only_node(form.root)
+        is_choice = node.kind in ("choice", "select") and node.required and not node.nullable
+        options = [option for option in node.options if option.value] if is_choice else []
+        is_short = all(len(option.label) <= MAX_OPTION_CHARACTERS for option in options)
+        return options if 2 <= len(options) <= MAX_OPTION_BUTTONS and is_short else ()
+
+    def option_answer(self, option: Option) -> Any:
+        """Return the answer for the button of an option."""
+        root = self.answer_form.root if self.answer_form else None
+        if root is None or root.kind != "group":
+            return option.data
+        return {self._only_node(root).key: option.data}
+
+    @staticmethod
+    def _only_node(root: Node) -> Node:
+        """Return the only field of an object, or the root of another answer."""
+        return root.fields[0] if root.kind == "group" and len(root.fields) == 1 else root
 
     @property
     def members_outside_form(self) -> Sequence[str]:

@@ -12,7 +12,7 @@ from inbox.forms.values import ABSENT
 from inbox.rules.decisions.edits import NOT_OFFERED
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.runs.states import EntryStatus
-from inbox.web.decisions.decision_form import NOTE_ID, DecisionForm, Submission
+from inbox.web.decisions.decision_form import NOTE_ID, OPTION, DecisionForm, Submission
 
 SEEN_ID = "f-seen"
 
@@ -32,6 +32,8 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
     Raises:
         InvalidAnswer: a field is invalid, or a value was not viewed before approval.
     """
+    if submission.action.startswith(OPTION):
+        return EntryStatus.RESOLVED, _option(form, submission)
     match (submission.action, form.has_approve_buttons):
         case ("cancel", _) if not (form.has_approve_buttons and form.may_reject):
             return EntryStatus.CANCELLED, None
@@ -49,6 +51,16 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
     raise InvalidPayload(
         gettext("Choose one of the buttons. This request does not accept that answer.")
     )
+
+
+def _option(form: DecisionForm, submission: Submission) -> Any:
+    """Return the answer of an option's button."""
+    value = submission.action.removeprefix(OPTION)
+    option = next((option for option in form.options if option.value == value), None)
+    if option is None:
+        raise InvalidPayload(gettext("This page is out of date. Reload it."))
+    _check_looked_at(form, submission)
+    return form.option_answer(option)
 
 
 def _answer(form: DecisionForm, submission: Submission) -> Any:

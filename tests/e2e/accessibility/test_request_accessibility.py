@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import Screens, find_faults, find_violations
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, edit_value, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -45,7 +45,7 @@ def an_approval(site, page):
 @screen
 def an_approval_with_changes(site, page):
     _ask(site, page, staged_interrupts.MAIL)
-    page.fill("#f-args-subject", "Your order 4417 is on its way")
+    edit_value(page, "#f-args-subject").fill("Your order 4417 is on its way")
     expect(page.locator("#changes ins").first).to_be_visible()
 
 
@@ -59,7 +59,7 @@ def an_approval_as_json(site, page):
 @screen
 def an_approval_with_errors(site, page):
     _ask(site, page, staged_interrupts.REFUND)
-    page.fill("#f-args-amount", "9000")
+    edit_value(page, "#f-args-amount").fill("9000")
     page.click("button[value=approve]")
     expect(page.locator("#banner [role=alert]")).to_be_focused()
 
@@ -200,7 +200,7 @@ def a_request_that_another_has_claimed(site, page):
 @screen
 def news_of_a_decision(site, page):
     interrupt = _ask(site, page, staged_interrupts.REFUND)
-    page.fill("#f-args-amount", "14")
+    edit_value(page, "#f-args-amount").fill("14")
     page.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
     site.decide(interrupt, {"approved": False, "reason": "not today"})
     expect(page.locator("#banner")).to_contain_text("has just decided this")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import Screens, find_faults
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, edit_value, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -127,7 +127,7 @@ def a_request_with_a_secret_revealed(site, page, call):
 
 def test_a_secret_is_revealed_beside_what_was_typed(site, page, call):
     page.goto(f"{site.url}/interrupts/{call['asked']}/")
-    page.fill("#f-args-user", "somebody")
+    edit_value(page, "#f-args-user").fill("somebody")
     page.click("text=Reveal")
 
     expect(page.locator("#reveal-arguments pre")).to_contain_text("correct horse")

@@ -9,12 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import (
-    Connection,
-    Site,
-    hold_reading,
-    open_site,
-)
+from tests.support.browser.site import Connection, Site, edit_value, hold_reading, open_site
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +52,7 @@ def test_news_leave_a_text_area_its_text_focus_caret_and_scroll(site):
     (interrupt,) = site.play(staged_interrupts.MAIL)
     with site.open_as("priya") as page:
         site.open(page, interrupt)
-        body = page.locator("#f-args-body")
+        body = edit_value(page, "#f-args-body")
         body.fill("first line\n" * 40)
         body.evaluate("area => area.setSelectionRange(30, 41)")
 
@@ -102,7 +97,7 @@ def test_news_leave_the_json_tab_as_it_is_written(site):
 def test_who_was_slower_sees_who_and_when_and_copies_the_edits(site, both):
     (interrupt,) = site.play(staged_interrupts.REFUND)
     marco, priya = both(interrupt)
-    priya.fill("#f-args-payment", "pay_7")
+    edit_value(priya, "#f-args-payment").fill("pay_7")
     expect(priya.locator("#changes ins").first).to_be_visible()
 
     marco.click("button[value=reject]")
@@ -173,7 +168,7 @@ def test_decision_withdrawn_before_the_other_page_read_it_can_be_answered(site, 
     # Before the page is there: a new one reads itself once more after a second.
     let_it_read = hold_reading(priya)
     site.open(priya, interrupt)
-    priya.fill("#f-args-payment", "pay_7")
+    edit_value(priya, "#f-args-payment").fill("pay_7")
     marco.click("button[value=approve]")
     expect(priya.locator("#banner")).to_have_text("Marco Ruiz has just decided this.")
     expect(priya.locator("#f-args-payment")).not_to_be_editable()
@@ -193,7 +188,7 @@ def test_nothing_is_missed_while_the_connection_is_down(site):
     with site.open_as("priya") as page:
         connection = Connection(page)
         site.open(page, interrupt)
-        page.fill("#f-args-payment", "pay_7")
+        edit_value(page, "#f-args-payment").fill("pay_7")
         count = page.locator("#rows > .row").count()
 
         connection.cut()

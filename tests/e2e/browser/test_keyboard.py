@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site
+from tests.support.browser.site import Site, edit_value, open_site
 
 pytestmark = pytest.mark.browser
 
@@ -169,7 +169,7 @@ def test_no_key_works_while_somebody_writes(site, mine):
     (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
         site.open(page, interrupt)
-        page.locator("#f-args-note").focus()
+        edit_value(page, "#f-args-note").focus()
         press(page, "Control+End")
 
         page.keyboard.type(" jkacrxud?/eg")

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.support.browser.site import (
     Connection,
     Site,
+    edit_value,
     hold_reading,
     open_site,
     wait_for,
@@ -63,7 +64,7 @@ def test_the_other_reviewer_sees_the_decision_and_keeps_what_was_typed(site):
         for page in (marco, priya):
             page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
             expect(page.locator("#live")).to_have_attribute("data-state", "on")
-        priya.fill("#f-args-subject", _EDITED)
+        edit_value(priya, "#f-args-subject").fill(_EDITED)
         priya.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
         priya.evaluate("window.isSamePage = true")
 
@@ -91,7 +92,7 @@ def test_text_focus_and_caret_survive_other_news(site):
     with site.open_as("priya") as page:
         page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
-        page.fill("#f-args-subject", _EDITED)
+        edit_value(page, "#f-args-subject").fill(_EDITED)
         page.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
         count = page.locator("#rows > li").count()
 
@@ -114,7 +115,7 @@ def test_deciding_at_the_same_time_shows_who_was_faster(site):
         for page in (marco, priya):
             page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         priya.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
-        priya.fill("#f-args-subject", _EDITED)
+        edit_value(priya, "#f-args-subject").fill(_EDITED)
         marco.click("button[value=reject]")
         expect(marco.locator("#toast")).to_contain_text("Rejected")
 
@@ -179,7 +180,7 @@ def test_who_was_slower_is_told_before_the_page_has_been_read_again(site):
         for page in (marco, priya):
             site.open(page, interrupt)
         expect(priya.locator("#live")).to_have_attribute("data-state", "on")
-        priya.fill("#f-args-subject", _EDITED)
+        edit_value(priya, "#f-args-subject").fill(_EDITED)
 
         marco.click("button[value=approve]")
 
@@ -264,7 +265,7 @@ def test_without_javascript_the_whole_way_works(site):
         page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
         site.sign_in(page, "marco")
 
-        page.fill("#f-args-to", "no-script@example.com")
+        edit_value(page, "#f-args-to").fill("no-script@example.com")
         page.click("button[value=approve]")
         page.click("#toast a")
 
@@ -306,7 +307,7 @@ def test_taking_over_a_claim_keeps_my_unsent_text(site):
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
             site.open(page, interrupt)
-        priya.fill("#f-args-subject", _EDITED)
+        edit_value(priya, "#f-args-subject").fill(_EDITED)
         priya.fill("#f-reason", "my note")
 
         marco.click("#claim button")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import PHONE, Site, open_site
+from tests.support.browser.site import PHONE, Site, edit_value, open_site
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +83,7 @@ def test_three_decisions_are_taken_by_taps(site, mine):
 
         page.wait_for_url(f"**/interrupts/{second[0]['id']}/**")
         site.wait_until_live(page)
-        page.tap("#f-args-note")
+        edit_value(page, "#f-args-note").tap()
         page.keyboard.press("Control+End")
         page.keyboard.type(" Thank you.")
         assert is_in_reach(page, "button[value=approve]")

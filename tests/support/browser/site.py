@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Error, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Browser, Error, Locator, Page, Route, WebSocketRoute, expect
 
 from tests.support.chromium import open_chromium
 from tests.support.processes import (
@@ -264,3 +264,11 @@ def _leave(page: Page) -> None:
         return page.url == "about:blank"
 
     wait_for(is_away)
+
+
+def edit_value(page: Page, selector: str) -> Locator:
+    """Return the field of a value, after its Edit button if the value is only to be read."""
+    field = page.locator(selector)
+    if not field.is_visible():
+        page.locator(".slot", has=field).locator("[data-edit]").click()
+    return field

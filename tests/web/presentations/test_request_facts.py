@@ -265,3 +265,75 @@ def test_values_of_any_shape_are_shown_and_approved_untouched(propose, reads_bob
 
     assert page.status_code == 200
     assert sent(interrupt) == {"approved": True}
+
+
+CHOICES = [
+    ({"enum": ["red", "green"]}, "green"),
+    ({"oneOf": [{"const": 1, "title": "One"}, {"const": 2, "title": "Two"}]}, 2),
+    (
+        {
+            "type": "object",
+            "properties": {"colour": {"enum": ["red", "green"]}},
+            "required": ["colour"],
+        },
+        {"colour": "green"},
+    ),
+]
+
+
+@pytest.fixture
+def question(world, as_agent):
+    """Let an agent ask for an answer that fits a schema; returns the interrupt."""
+
+    def question(schema: Any) -> Any:
+        async def play(run_input, ctx):
+            interrupt = Interrupt(
+                id="i", reason="input_required", message="Which?", response_schema=schema
+            )
+            yield RunFinishedEvent(
+                thread_id=run_input.thread_id,
+                run_id=run_input.run_id,
+                outcome=RunFinishedInterruptOutcome(interrupts=[interrupt]),
+            )
+
+        return open_interrupts(start(world, "go", agent=as_agent(play)))[0]
+
+    return question
+
+
+@pytest.mark.parametrize(("schema", "answer"), CHOICES, ids=["enum", "oneOf", "object"])
+def test_question_with_a_few_choices_has_a_button_for_each(question, reads_bob, schema, answer):
+    interrupt = question(schema)
+    buttons = re.findall(r'value="(option:[^"]*)"', reads_bob.open(interrupt))
+
+    reads_bob.send(interrupt, buttons[1])
+
+    assert len(buttons) == 2
+    assert sent(interrupt) == answer
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"enum": [str(number) for number in range(7)]},
+        {"enum": ["only"]},
+        {"enum": ["x" * 61, "y"]},
+        {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}},
+        {"type": "string"},
+    ],
+    ids=range(5),
+)
+def test_other_questions_have_a_form(question, reads_bob, schema):
+    page = reads_bob.open(question(schema))
+
+    assert 'value="option:' not in page
+    assert 'value="answer"' in page
+
+
+def test_unknown_option_is_refused(question, reads_bob):
+    interrupt = question({"enum": ["red", "green"]})
+
+    refused = reads_bob.send(interrupt, "option:9")
+
+    assert refused.status_code == 422
+    assert not interrupt.decisions.exists()
