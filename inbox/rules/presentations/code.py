@@ -11,6 +11,7 @@ from diff_match_patch.diff_match_patch import diff_match_patch
 MAX_ROWS = 400
 #: Unchanged lines around a change.
 CONTEXT = 3
+MAX_COMPARED_CHARACTERS = 100_000
 #: The time limit of a line diff; after it the diff is coarser.
 SECONDS = 0.25
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -76,8 +77,14 @@ def parse_patch(text: str) -> DiffView:
     return _view(_patch_rows(text))
 
 
-def compare_texts(before: str, after: str) -> DiffView:
-    """Return the line diff of two texts with a few unchanged lines around each change."""
+def compare_texts(before: str, after: str) -> DiffView | None:
+    """
+    Return the line diff of two texts with a few unchanged lines around each change.
+
+    None if the texts are too long to compare while a page waits.
+    """
+    if len(before) + len(after) > MAX_COMPARED_CHARACTERS:
+        return None
     return _view(_with_context(list(_compared_rows(before, after))))
 
 

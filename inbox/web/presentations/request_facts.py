@@ -15,7 +15,7 @@ from inbox.rules.presentations.code import DiffView, compare_texts
 from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
 from inbox.rules.presentations.recipients import outside_addresses
 from inbox.rules.presentations.registry import Presentation, Subject, choose
-from inbox.rules.presentations.values import Look, ValueView, view_of, with_unit
+from inbox.rules.presentations.values import MAX_PARTS, Look, ValueView, view_of, with_unit
 from inbox.rules.presentations.vocabulary import DeclaredFact, Present, ValueHint, present_of
 from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 EDITING = "editing"
 #: In `editing` for all values.
 ALL_VALUES = "*"
+#: A longer text is read in its field, which is folded.
+MAX_READ_CHARACTERS = 100_000
 _SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
 
 
@@ -50,7 +52,12 @@ class Slot:
 
     @property
     def is_folded(self) -> bool:
-        return bool(self.fold_ids) and not self.is_editing
+        return bool(self.fold_ids) and not self.is_field_only
+
+    @property
+    def is_field_only(self) -> bool:
+        """True for a text that is too long to stand on the page twice, to read and in its field."""
+        return self.node is not None and len(self.view.text) > MAX_READ_CHARACTERS
 
 
 @dataclass(frozen=True)
@@ -176,15 +183,16 @@ class RequestFacts:
 
     @property
     def is_field_form(self) -> bool:
-        """True for a form without members, which has no values to read one by one."""
+        """True for a form without members, or with too many of them to read one by one."""
         form = self.form.arguments_form
-        return form is not None and form.tab == "form" and form.root.kind != "group"
+        return form is not None and form.tab == "form" and not self.is_read_view
 
     @property
     def is_read_view(self) -> bool:
         """False if the values cannot be shown one by one: a form without members, or JSON."""
         form = self.form.arguments_form
-        return form is None or (form.tab == "form" and form.root.kind == "group")
+        is_few = len(self._shown_values) <= MAX_PARTS
+        return form is None or (is_few and form.tab == "form" and form.root.kind == "group")
 
     @cached_property
     def diff(self) -> DiffView | None:
@@ -244,6 +252,8 @@ class RequestFacts:
         values = self._shown_values
         if not values:
             return [Slot(view) for view in self._with_currency(self._metadata_views)]
+        if len(values) > MAX_PARTS:
+            return [Slot(view_of("arguments", dict(values)))]
         proposed = self.form.proposed_values
         proposed = self.form.secrets.masked(proposed) if isinstance(proposed, Mapping) else {}
         views = [

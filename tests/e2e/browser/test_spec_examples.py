@@ -116,7 +116,7 @@ def test_an_approval_with_edits_sends_the_whole_arguments(page, ask, sent_resume
     ask(examples.canonical(examples.WITH_EDITS))
     assert buttons(page) == ["Approve", "Reject"]
     assert facts(page) == {
-        "Langgraph": "Checkpoint id\nckpt-xyz\nNode id\ntool_executor",
+        "Langgraph": "Checkpoint ID\nckpt-xyz\nNode ID\ntool_executor",
     }
     expect(page.locator(".letter .value-label")).to_have_text(["To", "Subject", "Body"])
     edit_value(page, "#f-args-body").fill("Hi (revised per my note)")
