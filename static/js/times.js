@@ -11,9 +11,15 @@ const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short"
 const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
+const units = [
+  [minute, "minute"],
+  [hour, "hour"],
+  [day, "day"],
+];
+
 /** Format a duration in its largest unit: "4m". */
 function formatDuration(milliseconds) {
-  const [size, unit] = milliseconds < hour ? [minute, "minute"] : [hour, "hour"];
+  const [size, unit] = units.findLast(([smallest]) => milliseconds >= smallest) ?? units[0];
   const count = Math.floor(milliseconds / size);
   return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "narrow" }).format(count);
 }
@@ -35,7 +41,7 @@ const formats = {
   left(at) {
     const left = at - Date.now();
     if (left <= 0) return messages.now;
-    if (left >= day) return dateAndTime.format(at);
+    if (left >= 30 * day) return shortDate.format(at);
     if (left >= 10 * minute) return fill(messages.left, { time: formatDuration(left) });
     const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
     return fill(messages.left, { time: `${Math.floor(left / minute)}:${seconds}` });

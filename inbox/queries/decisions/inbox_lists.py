@@ -7,13 +7,13 @@ from functools import lru_cache, reduce
 from heapq import merge
 from itertools import islice
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 
-from inbox.models import Agent, Claim, Decision, Endorsement, Interrupt, Team
+from inbox.models import Agent, Claim, Decision, Endorsement, Interrupt, InterruptView, Team
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Params, Select
 from inbox.queries.decisions.collaboration import count_claimed
@@ -26,6 +26,9 @@ from inbox.rules.decisions.list_filters import (
 )
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
+
+if TYPE_CHECKING:
+    from inbox.models import User
 
 #: Badges count up to this number, to read a bounded number of rows.
 COUNT_UP_TO = 100
@@ -56,9 +59,10 @@ _LIST_COLUMNS = (
         "expires_at",
         "due_at",
     ),
-    *("created_at", "closed_at", "agent__slug", "people_needed"),
+    *("created_at", "closed_at", "agent__slug", "thread__title", "people_needed"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
 )
+_NAMES_OF_ENDORSERS = ("user__username", "user__first_name", "user__last_name")
 _FULL_COLUMNS = (
     *("interrupt_id", "run", "thread", "status", "reason", "title", "args", "body"),
     *("view_digest", "endpoint_digest", "expires_at", "created_at", "closed_at"),
@@ -226,7 +230,7 @@ def _page(
     is_cut = bound is not None and len(keys) <= limit
     last = keys[limit - 1] if len(keys) > limit else bound
     return InterruptPage(
-        _load(statement, [key[-1] for key in keys[:limit]], is_open=filters.is_open),
+        _load(statement, [key[-1] for key in keys[:limit]], actor, is_open=filters.is_open),
         after=last[-1] if last is not None else None,
         is_cut=is_cut,
     )
@@ -243,29 +247,30 @@ def _first_keys(unfiltered: InterruptFilter, limit: int) -> Select[tuple[Any, ..
 
 
 def _load(
-    statement: "Select[Interrupt]", ids: Sequence[UUID], *, is_open: bool
+    statement: "Select[Interrupt]", ids: Sequence[UUID], actor: Actor, *, is_open: bool
 ) -> Sequence[Interrupt]:
     """Return the rows with these ids, in this order, each with its decision as `standing`."""
-    rows = {row.pk: row for row in statement.all(ids=ids)} if ids else {}
+    rows = {row.pk: row for row in statement.all(ids=ids, me=actor.user_id or 0)} if ids else {}
     # Open interrupts have no decision in force.
     decisions = _DECISIONS.all(interrupts=ids) if ids and not is_open else []
     by_interrupt = {decision.interrupt_id: [decision] for decision in decisions}
     shared = [pk for pk, row in rows.items() if is_open and row.people_needed > 1]
-    endorsers: dict[UUID, list[int]] = {}
+    endorsers: dict[UUID, list[User]] = {}
     if shared:
         in_force = Endorsement.objects.filter(
             interrupt__in=shared, withdrawn_at=None, voided_at=None
-        )
-        for endorsement in in_force.only("interrupt", "user"):
-            endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user_id)
+        ).order_by("pk")
+        of_people = in_force.select_related("user").only("interrupt", *_NAMES_OF_ENDORSERS)
+        for endorsement in of_people:
+            endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user)
     for pk, row in rows.items():
         row.endorsers = endorsers.get(pk, [])  # type: ignore[attr-defined]
         row.standing = by_interrupt.get(pk, [])  # type: ignore[attr-defined]  # as prefetched
     return [rows[pk] for pk in ids if pk in rows]
 
 
-def endorsers_of(row: Interrupt) -> Sequence[int]:
-    """Return the ids of the users whose endorsements are in force, of a row of a list."""
+def endorsers_of(row: Interrupt) -> "Sequence[User]":
+    """Return the users whose endorsements are in force, of a row of a list."""
     return getattr(row, "endorsers", ())
 
 
@@ -375,10 +380,18 @@ def _list_rows(params: Params) -> "QuerySet[Interrupt]":
     )
     similar = similar.exclude(pk=OuterRef("pk")).exclude(similarity_key="")
     # Ordered so that PostgreSQL uses the index; otherwise it scans the table for a match.
-    first = similar.order_by("due_at", "pk").values("pk")[:1]
+    first = similar.order_by("due_at", "pk").values("pk")[:COUNT_UP_TO]
+    views = InterruptView.objects.filter(interrupt=OuterRef("pk"), user=params.me)
     rows = Interrupt.objects.filter(pk__in=params.each("ids"))
-    rows = rows.select_related("agent", "claim__user").only(*_LIST_COLUMNS)
-    return rows.annotate(similar=Subquery(first))
+    rows = rows.select_related("agent", "thread", "claim__user").only(*_LIST_COLUMNS)
+    return rows.annotate(similar_count=_CountOf(first), is_seen=Exists(views))
+
+
+class _CountOf(Subquery):
+    """The number of rows of a limited subquery; an aggregate would read all rows."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
 
 
 _LIST_ROWS = Select(_list_rows)
