@@ -118,6 +118,7 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/comment", claims_and_comments.comment, name="comment"),
     path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),
     path("review/", bulk.review, name="review"),
+    path("review/selected", bulk.review_selected, name="review_selected"),
     path("review/decide", bulk.decide_selected, name="decide_selected"),
     path("review/withdraw", bulk.withdraw_decided, name="withdraw_decided"),
     path("views/save", saved_views.save, name="save_view"),

@@ -2,6 +2,7 @@
 
 import { firstField } from "./decision_form.js";
 import { messages } from "./page.js";
+import { selectionKeys } from "./selection.js";
 import { editFirst } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
@@ -19,6 +20,7 @@ const keys = {
   c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => press("[data-key=u]"),
   x: () => select(document.activeElement.closest(".row")),
+  ...selectionKeys,
   g: () => {
     pair = "g";
     setTimeout(() => (pair = ""), 1000);

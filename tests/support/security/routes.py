@@ -205,6 +205,7 @@ POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+POST review/selected                             302 200 200 200 200 200 302 302 302 302 302 302 302
 POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
 POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
 POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
