@@ -15,6 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
+from inbox.web.decisions.teamwork import assignees, snoozes
 from inbox.web.notifications import (
     browsers,
     chat_accounts,
@@ -115,6 +116,14 @@ urlpatterns = [
         name="withdraw_endorsement",
     ),
     path("interrupts/<uuid:interrupt_id>/reveal", unmask.reveal_interrupt, name="reveal"),
+    path(
+        "interrupts/<uuid:interrupt_id>/assign/", assignees.choose_assignee, name="choose_assignee"
+    ),
+    path("interrupts/<uuid:interrupt_id>/assign", assignees.assign, name="assign"),
+    path("interrupts/<uuid:interrupt_id>/people", assignees.people, name="people"),
+    path("interrupts/<uuid:interrupt_id>/snooze/", snoozes.choose_snooze, name="choose_snooze"),
+    path("interrupts/<uuid:interrupt_id>/snooze", snoozes.snooze, name="snooze"),
+    path("interrupts/<uuid:interrupt_id>/show-again", snoozes.unsnooze, name="end_snooze"),
     path("interrupts/<uuid:interrupt_id>/comment", claims_and_comments.comment, name="comment"),
     path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),
     path("review/", bulk.review, name="review"),

@@ -26,7 +26,7 @@ from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 
 if TYPE_CHECKING:
-    from inbox.models import Claim, Decision, Interrupt
+    from inbox.models import Assignee, Claim, Decision, Interrupt
 
 
 #: Below this the expiry badge turns from amber to red.
@@ -75,6 +75,7 @@ class Row:
     is_endorsed: bool  #: the current user has approved as one of several
     claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
+    is_assigned: bool  #: to the current user
     similar: str  #: "2 similar", "" without other open interrupts like it
     similar_url: str
     faces: tuple[Face, ...]
@@ -96,6 +97,7 @@ class Row:
             (self.outcome, Tag(self.outcome, self.tone)),
             (self.is_mine, Tag(gettext("Claimed by you"), "me")),
             (self.claimed_by and not self.is_mine, Tag(claimed, "line")),
+            (self.is_assigned, Tag(gettext("Assigned to you"), "me")),
             (self.is_endorsed, Tag(gettext("Approved by you"), "me")),
             (self.approvals, Tag(self.approvals, "line")),
             (self.progress, Tag(self.progress, "line")),
@@ -213,6 +215,7 @@ def rows_of(
         tone = urgency(interrupt.expires_at, now) if is_open else ""
         claim = claim_on(interrupt, now) if is_open else None
         is_mine = claim is not None and claim.user_id == me
+        assignee: Assignee | None = getattr(interrupt, "assignee", None)
         state, icon = gettext("Pending"), "circle-dashed"
         if claim:
             state, icon = gettext("Claimed"), "circle-user"
@@ -243,6 +246,7 @@ def rows_of(
             is_endorsed=is_open and any(user.pk == me for user in endorsers_of(interrupt)),
             claimed_by=claim.user.display_name if claim else "",
             is_mine=is_mine,
+            is_assigned=is_open and assignee is not None and assignee.user_id == me,
             similar=similar,
             similar_url=_similar_url(interrupt, query) if similar else "",
             faces=_faces(interrupt, claim, decision),
@@ -259,10 +263,15 @@ def rows_of(
 def _faces(
     interrupt: Interrupt, claim: Claim | None, decision: Decision | None
 ) -> tuple[Face, ...]:
-    """Return who has claimed, approved or decided the interrupt, each once."""
+    """Return who has claimed, approved or decided the interrupt, or its assignee, each once."""
     people: list[tuple[int, str, str]] = []
+    assignee: Assignee | None = getattr(interrupt, "assignee", None)
     if claim is not None:
         people.append((claim.user_id, claim.user.display_name, gettext("Claimed by %(who)s")))
+    if assignee is not None and decision is None:
+        people.append(
+            (assignee.user_id, assignee.user.display_name, gettext("Assigned to %(who)s"))
+        )
     people += [
         (user.pk, user.display_name, gettext("Approved by %(who)s"))
         for user in endorsers_of(interrupt)
