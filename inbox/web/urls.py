@@ -5,7 +5,7 @@ from django.urls import path
 from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
-from inbox.web.base import languages
+from inbox.web.base import languages, theme
 from inbox.web.decisions import (
     bulk,
     claims_and_comments,
@@ -77,6 +77,7 @@ urlpatterns = [
         name="remove_browser",
     ),
     path("push-worker.js", browsers.service_worker, name="push_worker"),
+    path("theme", theme.choose, name="set_theme"),
     path("manifest.webmanifest", browsers.manifest, name="manifest"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),

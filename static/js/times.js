@@ -1,14 +1,17 @@
-// Times in the reader's time zone; the server renders UTC.
+// Times in the zone that the reader has chosen, or else in the one of the browser.
 
 import { fill, lang, messages } from "./page.js";
+
+/** The zone that the reader has chosen; undefined stands for the one of the browser. */
+const timeZone = document.documentElement.dataset.zone;
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long" });
-const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium" });
-const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
-const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long", timeZone });
+const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium", timeZone });
+const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
+const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone });
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
 const units = [
@@ -63,5 +66,13 @@ export function showTimes() {
     const text = formats[time.dataset.as](at);
     if (time.textContent !== text) time.textContent = text;
     if (!time.title) time.title = fullTime.format(at);
+  }
+}
+
+// The server renders days and fields in this zone, too.
+if (!timeZone) {
+  const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+  if (!document.cookie.split("; ").includes(`zone=${zone}`)) {
+    document.cookie = `zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax`;
   }
 }
