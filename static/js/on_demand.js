@@ -21,8 +21,8 @@ document.addEventListener("click", async (event) => {
 });
 
 document.addEventListener("focusin", async ({ target }) => {
-  if (!target.matches("[data-mentions]")) return;
-  (await import("./mentions.js")).completeMentions();
+  if (target.matches("[data-mentions]")) (await import("./mentions.js")).completeMentions();
+  if (target.closest(".filter-form")) (await import("./filters.js")).applyLive();
 });
 
 for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
