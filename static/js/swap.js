@@ -23,6 +23,14 @@ export function forgetHtml(id) {
   serverHtml.delete(id);
 }
 
+/** Keep the selection of the rows that this element replaces. */
+function keepSelection(element) {
+  for (const box of element.querySelectorAll(".row-check")) {
+    const row = document.getElementById(box.closest(".row").id);
+    box.checked = Boolean(row?.querySelector(".row-check")?.checked);
+  }
+}
+
 /** Update a list child by child, so that unchanged children keep focus and selection. */
 function mergeChildren(list, newList) {
   const current = new Map(Array.from(list.children, (child) => [child.id, child]));
@@ -36,6 +44,7 @@ function mergeChildren(list, newList) {
       return current.get(child.id);
     }
     for (const row of child.querySelectorAll("li[id]")) serverHtml.set(row.id, row.outerHTML);
+    keepSelection(child);
     return child;
   });
   const focusedId = document.activeElement?.id;
