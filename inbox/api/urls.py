@@ -48,6 +48,14 @@ urlpatterns = [
         claims_and_comments.Collaboration.of("claim_interrupt", "release_interrupt"),
     ),
     path(
+        "interrupts/<uuid:interrupt_id>/assignee",
+        claims_and_comments.Collaboration.of("assign_interrupt", "unassign_interrupt"),
+    ),
+    path(
+        "interrupts/<uuid:interrupt_id>/snooze",
+        claims_and_comments.Collaboration.of("snooze_interrupt", "end_snooze"),
+    ),
+    path(
         "interrupts/<uuid:interrupt_id>/comments",
         claims_and_comments.Collaboration.of("list_comments", "add_comment"),
     ),

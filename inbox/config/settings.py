@@ -112,6 +112,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "inbox.web.people.sessions.SessionActivityMiddleware",
+    "inbox.web.base.zones.TimeZoneMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "inbox.config.urls"
@@ -126,6 +127,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "inbox.web.base.theme.frame",
             ],
             "builtins": [
                 "django.templatetags.i18n",

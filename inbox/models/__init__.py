@@ -11,7 +11,14 @@ from inbox.models.audit.audit_trail import (
     CheckpointSink,
     RejectionCount,
 )
-from inbox.models.decisions.collaboration import Claim, Comment, InterruptView, Unmasking
+from inbox.models.decisions.collaboration import (
+    Assignee,
+    Claim,
+    Comment,
+    InterruptView,
+    Snooze,
+    Unmasking,
+)
 from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
@@ -47,6 +54,7 @@ __all__ = [
     "Agent",
     "Announcement",
     "ApiKey",
+    "Assignee",
     "AuditBlock",
     "AuditCheckpoint",
     "AuditEntry",
@@ -85,6 +93,7 @@ __all__ = [
     "Ruling",
     "Run",
     "SavedView",
+    "Snooze",
     "Subscription",
     "Team",
     "Thread",

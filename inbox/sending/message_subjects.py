@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from inbox.actions.notifications.messages import Message
 from inbox.queries.notifications.message_facts import Item
 from inbox.rules.decisions.outcomes import Outcome
-from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind
+from inbox.rules.notifications.events import OUTCOMES, PERSONAL, AnnouncementKind
 from inbox.rules.text.safe_text import escape_invisible
 
 _MAX_NAME_CHARACTERS = 80
@@ -30,8 +30,10 @@ def subject_of(message: Message) -> str:
         return _notice_subject(message)
     if not message.items:
         return gettext("Test of notifications by Signoff")
-    if message.items[0].kind in OUTCOMES:
-        return _outcome_subject(message.items)
+    topics = ((OUTCOMES, _outcome_subject), (PERSONAL, _personal_subject))
+    for kinds, subject in topics:
+        if message.items[0].kind in kinds:
+            return subject(message.items)
     items = [item for item in message.items if item.closing is None]
     if not items:
         return _closed_subject(message.items)
@@ -48,6 +50,17 @@ def subject_of(message: Message) -> str:
         AnnouncementKind.EXPIRING: gettext("Expires soon: {agent} waits for a decision"),
     }.get(AnnouncementKind(item.kind), gettext("{agent} waits for a decision"))
     return pattern.format(agent=item.agent)
+
+
+def _personal_subject(items: Sequence[Item]) -> str:
+    """Return the subject of a message to the assignee of requests, or to a mentioned person."""
+    if len(items) > 1:
+        return gettext("{count} requests are assigned to you or mention you").format(
+            count=len(items)
+        )
+    if items[0].kind == AnnouncementKind.MENTIONED:
+        return gettext("A comment mentions you: a request of {agent}").format(agent=items[0].agent)
+    return gettext("Assigned to you: a request of {agent}").format(agent=items[0].agent)
 
 
 def _closed_subject(items: Sequence[Item]) -> str:

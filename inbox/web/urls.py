@@ -5,7 +5,7 @@ from django.urls import path
 from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
-from inbox.web.base import languages
+from inbox.web.base import languages, theme
 from inbox.web.decisions import (
     bulk,
     claims_and_comments,
@@ -15,6 +15,7 @@ from inbox.web.decisions import (
     saved_views,
     unmask,
 )
+from inbox.web.decisions.teamwork import assignees, snoozes
 from inbox.web.notifications import (
     browsers,
     chat_accounts,
@@ -76,6 +77,7 @@ urlpatterns = [
         name="remove_browser",
     ),
     path("push-worker.js", browsers.service_worker, name="push_worker"),
+    path("theme", theme.choose, name="set_theme"),
     path("manifest.webmanifest", browsers.manifest, name="manifest"),
     path("teams/<slug:team>/channels/", chats.chat_list, name="team_chats"),
     path("teams/<slug:team>/channels/new/", chats.new_chat, name="new_team_chat"),
@@ -115,9 +117,18 @@ urlpatterns = [
         name="withdraw_endorsement",
     ),
     path("interrupts/<uuid:interrupt_id>/reveal", unmask.reveal_interrupt, name="reveal"),
+    path(
+        "interrupts/<uuid:interrupt_id>/assign/", assignees.choose_assignee, name="choose_assignee"
+    ),
+    path("interrupts/<uuid:interrupt_id>/assign", assignees.assign, name="assign"),
+    path("interrupts/<uuid:interrupt_id>/people", assignees.people, name="people"),
+    path("interrupts/<uuid:interrupt_id>/snooze/", snoozes.choose_snooze, name="choose_snooze"),
+    path("interrupts/<uuid:interrupt_id>/snooze", snoozes.snooze, name="snooze"),
+    path("interrupts/<uuid:interrupt_id>/show-again", snoozes.unsnooze, name="end_snooze"),
     path("interrupts/<uuid:interrupt_id>/comment", claims_and_comments.comment, name="comment"),
     path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),
     path("review/", bulk.review, name="review"),
+    path("review/selected", bulk.review_selected, name="review_selected"),
     path("review/decide", bulk.decide_selected, name="decide_selected"),
     path("review/withdraw", bulk.withdraw_decided, name="withdraw_decided"),
     path("views/save", saved_views.save, name="save_view"),

@@ -7,6 +7,7 @@ import { markUnsent } from "./decision_form.js";
 import "./keyboard.js";
 import { notifyNewRows, offerNotifications } from "./notifications.js";
 import { sendViewed, showPresence } from "./presence.js";
+import "./on_demand.js";
 import { poll, REFRESHED } from "./refresh.js";
 import "./submit.js";
 import { rememberHtml } from "./swap.js";

@@ -2,6 +2,7 @@
 
 import { firstField } from "./decision_form.js";
 import { messages } from "./page.js";
+import { selectionKeys } from "./selection.js";
 import { editFirst } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
@@ -22,6 +23,7 @@ const keys = {
   ...Object.fromEntries(
     [1, 2, 3, 4, 5, 6].map((number) => [number, () => focusOn(`[data-option="${number}"]`)]),
   ),
+  ...selectionKeys,
   g: () => {
     pair = "g";
     setTimeout(() => (pair = ""), 1000);

@@ -1,6 +1,7 @@
 // Replaces changed elements of the page by id without losing focus, selection or input.
 
 import { isUndecided, isUnsent, lock, unlock } from "./decision_form.js";
+import { isFold, mergeFold } from "./folds.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
@@ -10,7 +11,9 @@ export function rememberHtml(root) {
   for (const element of root.querySelectorAll("[data-live]")) {
     serverHtml.set(element.id, element.outerHTML);
     if (element.dataset.live === "keyed") {
-      for (const child of element.children) serverHtml.set(child.id, child.outerHTML);
+      for (const child of element.querySelectorAll("li[id]")) {
+        serverHtml.set(child.id, child.outerHTML);
+      }
     }
   }
 }
@@ -20,6 +23,14 @@ export function forgetHtml(id) {
   serverHtml.delete(id);
 }
 
+/** Keep the selection of the rows that this element replaces. */
+function keepSelection(element) {
+  for (const box of element.querySelectorAll(".row-check")) {
+    const row = document.getElementById(box.closest(".row").id);
+    box.checked = Boolean(row?.querySelector(".row-check")?.checked);
+  }
+}
+
 /** Update a list child by child, so that unchanged children keep focus and selection. */
 function mergeChildren(list, newList) {
   const current = new Map(Array.from(list.children, (child) => [child.id, child]));
@@ -27,7 +38,14 @@ function mergeChildren(list, newList) {
     const html = child.outerHTML;
     const isSame = current.has(child.id) && serverHtml.get(child.id) === html;
     serverHtml.set(child.id, html);
-    return isSame ? current.get(child.id) : child;
+    if (isSame) return current.get(child.id);
+    if (current.has(child.id) && isFold(child)) {
+      mergeFold(current.get(child.id), child, mergeChildren);
+      return current.get(child.id);
+    }
+    for (const row of child.querySelectorAll("li[id]")) serverHtml.set(row.id, row.outerHTML);
+    keepSelection(child);
+    return child;
   });
   const focusedId = document.activeElement?.id;
   for (const child of current.values()) {

@@ -1,19 +1,28 @@
-// Times in the reader's time zone; the server renders UTC.
+// Times in the zone that the reader has chosen, or else in the one of the browser.
 
 import { fill, lang, messages } from "./page.js";
+
+/** The zone that the reader has chosen; undefined stands for the one of the browser. */
+const timeZone = document.documentElement.dataset.zone;
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long" });
-const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium" });
-const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
-const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long", timeZone });
+const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium", timeZone });
+const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
+const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone });
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
+
+const units = [
+  [minute, "minute"],
+  [hour, "hour"],
+  [day, "day"],
+];
 
 /** Format a duration in its largest unit: "4m". */
 function formatDuration(milliseconds) {
-  const [size, unit] = milliseconds < hour ? [minute, "minute"] : [hour, "hour"];
+  const [size, unit] = units.findLast(([smallest]) => milliseconds >= smallest) ?? units[0];
   const count = Math.floor(milliseconds / size);
   return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "narrow" }).format(count);
 }
@@ -35,7 +44,7 @@ const formats = {
   left(at) {
     const left = at - Date.now();
     if (left <= 0) return messages.now;
-    if (left >= day) return dateAndTime.format(at);
+    if (left >= 30 * day) return shortDate.format(at);
     if (left >= 10 * minute) return fill(messages.left, { time: formatDuration(left) });
     const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
     return fill(messages.left, { time: `${Math.floor(left / minute)}:${seconds}` });
@@ -57,5 +66,13 @@ export function showTimes() {
     const text = formats[time.dataset.as](at);
     if (time.textContent !== text) time.textContent = text;
     if (!time.title) time.title = fullTime.format(at);
+  }
+}
+
+// The server renders days and fields in this zone, too.
+if (!timeZone) {
+  const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+  if (!document.cookie.split("; ").includes(`zone=${zone}`)) {
+    document.cookie = `zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax`;
   }
 }

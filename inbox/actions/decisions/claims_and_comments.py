@@ -9,13 +9,17 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import check_open
+from inbox.actions.decisions.ended_snoozes import end_snoozes
 from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.notifications.announcements import announce_to
 from inbox.models import Claim, Comment, Interrupt, InterruptView, Thread
 from inbox.models.locks import lock_thread
+from inbox.queries.decisions.assignees import mentioned_people
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_comment, check_not_claimed
 from inbox.rules.decisions.consent import digest
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -46,6 +50,7 @@ def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False
         claim = Claim(interrupt=interrupt, user_id=user_id, claimed_at=now, until=now + CLAIM_LEASE)
         claim.save(force_insert=previous is None, force_update=previous is not None)
         _record(thread, interrupt, event, actor, now, **taken_from)
+        end_snoozes(interrupt_id, by=user_id)
         return claim
 
 
@@ -114,6 +119,8 @@ def add_comment(
     """
     Add a comment of 1 to 4,000 characters to an interrupt; agents never receive it.
 
+    Members of the team whom it mentions (`@bob`) are told.
+
     Safe to replay with `idempotency`: the existing comment is returned. The audit trail stores only
     a digest of the text.
 
@@ -142,6 +149,9 @@ def add_comment(
         comment=str(comment.pk),
         digest=digest(text),
     )
+    mentioned = [user.pk for user in mentioned_people(thread.team_id, text) if user.pk != user_id]
+    announce_to(AnnouncementKind.MENTIONED, interrupt_id, mentioned, now)
+    end_snoozes(interrupt_id, by=user_id)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return comment
 

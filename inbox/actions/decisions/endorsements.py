@@ -10,6 +10,7 @@ from uuid import UUID
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.ended_snoozes import end_snoozes
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Endorsement, Interrupt, Thread
 from inbox.models.locks import lock_thread
@@ -86,6 +87,7 @@ def endorse(
             created_at=now,
         )
         Claim.objects.filter(interrupt=interrupt).delete()
+        end_snoozes(interrupt.pk, by=user_id)
         progress = {"endorsed": len(after.people), "of": len(quorum.slots)}
         audit_trail.record(
             "interrupt.endorsed",

@@ -36,6 +36,18 @@ def announce(kind: AnnouncementKind, interrupts: Sequence[Interrupt], now: datet
     insert([Announcement(interrupt=row, kind=kind, at=now) for row in interrupts])
 
 
+def announce_to(
+    kind: AnnouncementKind, interrupt_id: UUID, people: Sequence[int], now: datetime
+) -> None:
+    """Store an announcement for each of these people, in the transaction of the event."""
+    insert(
+        [
+            Announcement(interrupt_id=interrupt_id, kind=kind, person_id=user_id, at=now)
+            for user_id in people
+        ]
+    )
+
+
 def announce_publication(version: PolicyVersion, now: datetime) -> None:
     """Store the announcement of a published policy, in its transaction."""
     insert([Announcement(version=version, kind=AnnouncementKind.POLICY_PUBLISHED, at=now)])

@@ -7,7 +7,10 @@ from uuid import UUID
 from inbox.models import Channel, Interrupt, Notification, Subscription
 from inbox.models.moves import settle_notifications
 from inbox.queries.notifications.deputies import decider_in, is_deputy_of
-from inbox.queries.notifications.people_concerned import reason_to_drop_outcome
+from inbox.queries.notifications.people_concerned import (
+    reason_to_drop_outcome,
+    reason_to_drop_personal,
+)
 from inbox.queries.notifications.recipients import (
     Attention,
     Subscriber,
@@ -28,6 +31,7 @@ from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.notifications.events import (
     MANDATORY,
     OUTCOMES,
+    PERSONAL,
     WAITING,
     AnnouncementKind,
     NotificationStatus,
@@ -75,7 +79,7 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
 
 def _topic(row: Notification) -> int:
     """Return the order of what a message is about; a message is about one topic."""
-    topics = ((AnnouncementKind.TEST,), MANDATORY, WAITING, OUTCOMES)
+    topics = ((AnnouncementKind.TEST,), MANDATORY, PERSONAL, WAITING, OUTCOMES)
     return next(place for place, kinds in enumerate(topics) if row.announcement.kind in kinds)
 
 
@@ -103,7 +107,7 @@ def _can_wait(row: Notification, end: datetime) -> bool:
     """Return whether a notification is still of use at the end of the quiet hours."""
     interrupt, kind = row.announcement.interrupt, row.announcement.kind
     if interrupt is None or kind not in WAITING:
-        return kind in OUTCOMES
+        return kind in (*OUTCOMES, *PERSONAL)
     is_too_late = interrupt.expires_at is not None and interrupt.expires_at <= end
     return not (is_too_late or is_urgent(interrupt))
 
@@ -176,6 +180,8 @@ class _Reasons:
         if kind in OUTCOMES:
             of_member = subscriber.subscription if subscriber else None
             return reason_to_drop_outcome(interrupt, kind, of_member)
+        if kind in PERSONAL:
+            return reason_to_drop_personal(row.announcement, interrupt, subscriber, now)
         return reason_to_drop(interrupt, kind, subscriber, self._attention, now)
 
 

@@ -33,6 +33,7 @@ from inbox.rules.notifications.away import recipient_for
 from inbox.rules.notifications.events import (
     MANDATORY,
     OUTCOMES,
+    PERSONAL,
     WAITING,
     AnnouncementKind,
     ChannelKind,
@@ -98,10 +99,12 @@ def expand_announcements() -> int:
     closed = _load(
         pk for pk, kind, status, *_ in new if kind in OUTCOMES and status != InterruptStatus.OPEN
     )
+    personal = _load(pk for pk, kind, *_ in new if kind in PERSONAL)
     notifications = [
         *_about_waiting(waiting, now),
         *_for_chats(waiting),
         *_about_outcomes(closed),
+        *_about_people(personal),
         *_notices([pk for pk, kind, *_ in new if kind in MANDATORY], now),
     ]
     Notification.objects.bulk_create(notifications, ignore_conflicts=True)
@@ -277,6 +280,23 @@ def _about_outcomes(rows: Sequence[tuple[Announcement, Interrupt]]) -> Iterator[
         people = people_concerned(announcement, interrupt) if chosen else frozenset()
         for subscriber in chosen:
             if subscriber.user_id in people:
+                yield Notification(
+                    announcement=announcement,
+                    interrupt=interrupt,
+                    channel_id=subscriber.subscription.channel_id,
+                    due_at=subscriber.schedule.end_of_quiet(announcement.at),
+                )
+
+
+def _about_people(rows: Sequence[tuple[Announcement, Interrupt]]) -> Iterator[Notification]:
+    """Yield the notifications of the people to whom a request is assigned, or who are mentioned."""
+    teams = {interrupt.team_id for _, interrupt in rows}
+    subscribers = subscribers_of(teams, roles=tuple(Role)) if teams else {}
+    for announcement, interrupt in rows:
+        for subscriber in subscribers.get(interrupt.team_id, ()):
+            if subscriber.user_id == announcement.person_id and is_chosen(
+                interrupt, announcement.kind, subscriber.subscription
+            ):
                 yield Notification(
                     announcement=announcement,
                     interrupt=interrupt,

@@ -6,13 +6,14 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.decisions.assignees import clear_assignments
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
-from inbox.rules.people.access import Actor, ActorKind, Permission, Role
+from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
@@ -117,6 +118,8 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
     check_admin_stays(before=before, after=role, other_admins=_other_admins(row))
     row.role = role
     row.save(update_fields=["role"])
+    if Permission.DECIDE not in ROLE_PERMISSIONS[role]:
+        clear_assignments(team_id, user_id)
     _record(row, "member.role_changed", actor, before=before.value, role=role.value)
     return row
 
@@ -126,7 +129,7 @@ def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
     """
     Remove a member from a team, or leave it; ends their access to it.
 
-    Their decisions stay.
+    Their decisions stay; open requests are no longer assigned to them.
 
     Raises:
         NotFound, Forbidden, LastAdmin.
@@ -137,6 +140,7 @@ def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
     check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
     _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)
     row.delete()
+    clear_assignments(team_id, user_id)
 
 
 def _member(team_id: UUID, user_id: int) -> Membership:

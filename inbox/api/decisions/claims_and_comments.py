@@ -8,7 +8,9 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from inbox.actions.decisions.assignees import assign_interrupt, unassign_interrupt
 from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt, release_claim
+from inbox.actions.decisions.snoozes import end_snooze, snooze_interrupt
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation
@@ -29,6 +31,21 @@ class ClaimInput(Schema):
 class Claim(Schema):
     by: PersonName = source("holder.name")
     at: datetime = source("claimed_at")
+    until: datetime
+
+
+class AssigneeInput(Schema):
+    user: Annotated[int, example(2)]
+    """The id of a member of the team who may decide the interrupt."""
+
+
+class Assignee(Schema):
+    user: Annotated[int, example(2)] = source("user_id")
+    name: PersonName = source("user.display_name")
+    at: datetime = source("assigned_at")
+
+
+class SnoozeInput(Schema):
     until: datetime
 
 
@@ -65,6 +82,49 @@ class Collaboration(ApiView):
     @operation("DELETE", "Release the claim on an interrupt", {204: None}, only_people=True)
     def release_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         release_claim(interrupt_id=interrupt_id, actor=self.actor)
+        return Response(status=204)
+
+    @operation(
+        "PUT",
+        "Assign an interrupt to a member of the team, who is told",
+        {200: Assignee},
+        body=AssigneeInput,
+        only_people=True,
+        refusals=(errors.AlreadyDecided, errors.InterruptExpired, errors.InvalidValue),
+    )
+    def assign_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        body = AssigneeInput.from_request(request)
+        assignee = assign_interrupt(interrupt_id=interrupt_id, user_id=body.user, actor=self.actor)
+        return Response(Assignee.represent(assignee))
+
+    @operation("DELETE", "Assign an interrupt to nobody", {204: None}, only_people=True)
+    def unassign_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        unassign_interrupt(interrupt_id=interrupt_id, actor=self.actor)
+        return Response(status=204)
+
+    @operation(
+        "PUT",
+        "Hide an interrupt from your own lists on pages until a time",
+        {200: SnoozeInput},
+        body=SnoozeInput,
+        scope=Permission.READ,
+        only_people=True,
+        refusals=(errors.AlreadyDecided, errors.InterruptExpired, errors.InvalidValue),
+    )
+    def snooze_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        body = SnoozeInput.from_request(request)
+        snooze = snooze_interrupt(interrupt_id=interrupt_id, until=body.until, actor=self.actor)
+        return Response(SnoozeInput.represent(snooze))
+
+    @operation(
+        "DELETE",
+        "Show a snoozed interrupt again",
+        {204: None},
+        scope=Permission.READ,
+        only_people=True,
+    )
+    def end_snooze(self, request: Request, interrupt_id: UUID) -> Response:
+        end_snooze(interrupt_id=interrupt_id, actor=self.actor)
         return Response(status=204)
 
     @operation(

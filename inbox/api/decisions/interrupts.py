@@ -27,6 +27,7 @@ from inbox.rules.decisions.list_filters import (
     MAX_SEARCH_CHARACTERS,
     InterruptFilter,
     ListState,
+    Queue,
     Sort,
 )
 from inbox.rules.people.access import Permission
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 operation = partial(describe_operation, tag="interrupts", scope=Permission.READ)
 
 _NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
+_DAY = {"type": "string", "format": "date"}
 _FLAG = {"type": "string", "enum": ["1"]}
 #: The parameters of `inbox.rules.decisions.list_filters`.
 FILTERS = [
@@ -57,6 +59,19 @@ FILTERS = [
     query("reason", "Only those with this reason.", _NAME),
     query("team", "Only those of this team.", _NAME),
     query("mine", "Only those that you have claimed or decided.", _FLAG),
+    query(
+        "queue",
+        "Only those that you have claimed or are assigned to (mine), that nobody has (team), or "
+        "that others have.",
+        {"enum": [queue.value for queue in Queue if queue]},
+    ),
+    query("assigned", "Only those that are assigned to you.", _FLAG),
+    query("started", "Only those of runs that you started.", _FLAG),
+    query("snoozed", "Only those that you have snoozed.", _FLAG),
+    query("since", "Only those created on this day or later; of closed ones, closed then.", _DAY),
+    query(
+        "until", "Only those created until the end of this day; of closed ones, closed then.", _DAY
+    ),
     query("expiring", "Only those that expire soon.", _FLAG),
     query(
         "q",
@@ -107,6 +122,8 @@ class Interrupt(Schema):
     expires_at: datetime | None
     created_at: datetime
     closed_at: datetime | None
+    assignee: PersonName | None
+    """The person to whom it is assigned; others may decide it, too."""
     decision: Decision | None
 
 
@@ -244,6 +261,7 @@ def _represent(
     **values: Any,
 ) -> dict[str, Any]:
     """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
+    assignee = getattr(row, "assignee", None)
     args, interrupt, masked = _args(row), json.loads(row.body), []
     if not may_see_secrets:
         secrets = secrets_of_arguments(row.body)
@@ -252,6 +270,7 @@ def _represent(
     return model.represent(
         row,
         args=args,
+        assignee=assignee.user.display_name if assignee else None,
         interrupt=interrupt,
         masked=masked,
         decision=represent_decision(decision, None if may_see_secrets else row.body)

@@ -1,4 +1,4 @@
-"""Claims, comments and read receipts of reviewers."""
+"""Claims, assignees, snoozes, comments and read receipts of reviewers."""
 
 from django.conf import settings
 from django.db import models
@@ -31,6 +31,46 @@ class Claim(models.Model):
     @property
     def holder(self) -> Holder:
         return Holder(self.user_id, self.user.display_name, self.until)
+
+
+class Assignee(models.Model):
+    """
+    The person whom an interrupt is assigned to; others may decide it, too.
+
+    The row stays when the interrupt closes, and is deleted when the person can no longer decide.
+    """
+
+    interrupt = models.OneToOneField(
+        Interrupt, primary_key=True, on_delete=models.PROTECT, related_name="assignee"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    assigned_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    assigned_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "interrupt"], name="assigned_to_a_person")]
+
+
+class Snooze(models.Model):
+    """A person's wish not to see an open interrupt in their lists until a time."""
+
+    interrupt = models.ForeignKey(
+        Interrupt, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["interrupt", "user"], name="one_snooze_per_person")
+        ]
+        indexes = [models.Index(fields=["user", "until"], name="snoozes_of_a_person")]
 
 
 class Comment(models.Model):

@@ -50,6 +50,14 @@ class Announcement(models.Model):
         db_index=False,
         help_text="that was switched off",
     )
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="whom it is for, of the kinds in `PERSONAL`",
+    )
     kind = models.CharField(max_length=20, choices=choices(AnnouncementKind))
     at = models.DateTimeField()
     expanded_at = models.DateTimeField(null=True)

@@ -2,18 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache, reduce
 from heapq import merge
 from itertools import islice
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
-from inbox.models import Agent, Claim, Decision, Endorsement, Interrupt, Team
+from inbox.models import (
+    Agent,
+    Assignee,
+    Claim,
+    Decision,
+    Endorsement,
+    Interrupt,
+    InterruptView,
+    Snooze,
+    Team,
+)
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Params, Select
 from inbox.queries.decisions.collaboration import count_claimed
@@ -22,10 +33,14 @@ from inbox.rules.decisions.list_filters import (
     EXPIRING_SOON,
     InterruptFilter,
     ListState,
+    Queue,
     Sort,
 )
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
+
+if TYPE_CHECKING:
+    from inbox.models import User
 
 #: Badges count up to this number, to read a bounded number of rows.
 COUNT_UP_TO = 100
@@ -56,15 +71,18 @@ _LIST_COLUMNS = (
         "expires_at",
         "due_at",
     ),
-    *("created_at", "closed_at", "agent__slug", "people_needed"),
+    *("created_at", "closed_at", "agent__slug", "thread__title", "people_needed"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
+    *(f"assignee__user__{name}" for name in ("username", "first_name", "last_name")),
 )
+_NAMES_OF_ENDORSERS = ("user__username", "user__first_name", "user__last_name")
 _FULL_COLUMNS = (
     *("interrupt_id", "run", "thread", "status", "reason", "title", "args", "body"),
     *("view_digest", "endpoint_digest", "expires_at", "created_at", "closed_at"),
     *("people_needed", "endorsed_payload"),
     *("tool_call__name", "tool_call__args", "tool_call__edited_args"),
     *("thread__external_id", "thread__agent__slug"),
+    *(f"assignee__user__{name}" for name in ("username", "first_name", "last_name")),
 )
 _DECISION_COLUMNS = (
     *("interrupt", "status", "payload", "unseen"),
@@ -110,8 +128,12 @@ def list_for(
     limit: int = 50,
     after: Interrupt | None = None,
 ) -> InterruptPage:
-    """Return a page of the interrupts in the actor's scope that match, after the row `after`."""
-    return _page(actor, filters, now, limit, after, _LIST_ROWS)
+    """
+    Return a page of the interrupts in the actor's scope that match, after the row `after`.
+
+    Open ones that the actor has snoozed are left out, unless they expire soon.
+    """
+    return _page(actor, filters, now, limit, after, _LIST_ROWS, hides_snoozed=True)
 
 
 def full_list_for(
@@ -122,7 +144,7 @@ def full_list_for(
     limit: int = 50,
     after: Interrupt | None = None,
 ) -> InterruptPage:
-    """Return a page like `list_for`, with all columns that the API returns."""
+    """Return a page like `list_for`, with snoozed ones and all columns that the API returns."""
     return _page(actor, filters, now, limit, after, _FULL_ROWS)
 
 
@@ -131,21 +153,27 @@ def counts_for(actor: Actor, *, now: datetime) -> ListCounts:
     teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
     team_ids = [pk for pk, _ in teams]
     return ListCounts(
-        pending=_count_pending(team_ids, NEVER),
+        pending=_count_pending(team_ids, NEVER, actor, now),
         claimed=count_claimed(actor),
-        expiring=_count_pending(team_ids, now + EXPIRING_SOON),
+        expiring=_count_pending(team_ids, now + EXPIRING_SOON, actor, now),
         administers=[pk for pk, allowed in teams if Permission.ADMIN in allowed],
     )
 
 
-def _count_pending(teams: Sequence[UUID], due_at: datetime) -> int:
-    return len(_PENDING.all(teams=teams, due_at=due_at)) if teams else 0
+def _count_pending(teams: Sequence[UUID], due_at: datetime, actor: Actor, now: datetime) -> int:
+    if not teams:
+        return 0
+    person = {"me": actor.user_id or 0, "now": now, "soon": now + EXPIRING_SOON}
+    return len(_PENDING.all(teams=teams, due_at=due_at, **person))
 
 
 _PENDING = Select(
     lambda params: (
         Interrupt.objects.filter(
-            _OPEN, team__pk__in=params.each("teams"), due_at__lte=params.due_at
+            _not_snoozed(params.me, params.now, params.soon),
+            _OPEN,
+            team__pk__in=params.each("teams"),
+            due_at__lte=params.due_at,
         )
         .order_by()
         .values_list("status", flat=True)[:COUNT_UP_TO]
@@ -200,18 +228,24 @@ def _page(
     limit: int,
     after: Interrupt | None,
     statement: "Select[Interrupt]",
+    *,
+    hides_snoozed: bool = False,
 ) -> InterruptPage:
     column, ascending = _order(filters)
     unfiltered = InterruptFilter(state=filters.state, sort=filters.sort)
+    hides_snoozed &= filters.is_open and not filters.snoozed
     bound: tuple[Any, ...] | None = None
     # An index is ordered within one team, so the pages of several teams are merged. Rows are loaded
     # by id, so that the planner cannot join all rows before it takes the first ones.
     if after is None and filters == unfiltered and actor.agent_id is None:
-        first_keys = _first_keys(unfiltered, limit + 1)
-        pages: list[Any] = [first_keys.all(team=team) for team in teams_of(actor)]
+        first_keys = _first_keys(unfiltered, limit + 1, hides_snoozed)
+        person = {"me": actor.user_id or 0, "now": now, "soon": now + EXPIRING_SOON}
+        pages: list[Any] = [first_keys.all(team=team, **person) for team in teams_of(actor)]
     else:
         teams, rows = _matching(actor, filters, now)
         rows = rows.order_by(*_ordering(column, ascending=ascending))
+        if hides_snoozed:
+            rows = rows.filter(_not_snoozed(actor.user_id or 0, now, now + EXPIRING_SOON))
         if after is not None:
             rows = rows.filter(_after_row(after, column, ascending=ascending))
         words = [Q(search_text__contains=word) for word in filters.words]
@@ -226,46 +260,60 @@ def _page(
     is_cut = bound is not None and len(keys) <= limit
     last = keys[limit - 1] if len(keys) > limit else bound
     return InterruptPage(
-        _load(statement, [key[-1] for key in keys[:limit]], is_open=filters.is_open),
+        _load(statement, [key[-1] for key in keys[:limit]], actor, is_open=filters.is_open),
         after=last[-1] if last is not None else None,
         is_cut=is_cut,
     )
 
 
 @lru_cache(maxsize=100)
-def _first_keys(unfiltered: InterruptFilter, limit: int) -> Select[tuple[Any, ...]]:
+def _first_keys(
+    unfiltered: InterruptFilter, limit: int, hides_snoozed: bool
+) -> Select[tuple[Any, ...]]:
     column, ascending = _order(unfiltered)
     rows = Interrupt.objects.filter(_STATES[unfiltered.state])
     rows = rows.order_by(*_ordering(column, ascending=ascending))
-    return Select(
-        lambda params: rows.filter(team=params.team).values_list(*_columns(column))[:limit]
-    )
+
+    def queryset(params: Params) -> "QuerySet[Interrupt, tuple[Any, ...]]":
+        listed = rows.filter(team=params.team)
+        if hides_snoozed:
+            listed = listed.filter(_not_snoozed(params.me, params.now, params.soon))
+        return listed.values_list(*_columns(column))[:limit]
+
+    return Select(queryset)
+
+
+def _not_snoozed(user: Any, now: Any, soon: Any) -> Q:
+    """Return the condition for what a person has not snoozed, or what expires soon."""
+    snoozes = Snooze.objects.filter(interrupt=OuterRef("pk"), user=user, until__gt=now)
+    return Q(due_at__lte=soon) | ~Q(Exists(snoozes))
 
 
 def _load(
-    statement: "Select[Interrupt]", ids: Sequence[UUID], *, is_open: bool
+    statement: "Select[Interrupt]", ids: Sequence[UUID], actor: Actor, *, is_open: bool
 ) -> Sequence[Interrupt]:
     """Return the rows with these ids, in this order, each with its decision as `standing`."""
-    rows = {row.pk: row for row in statement.all(ids=ids)} if ids else {}
+    rows = {row.pk: row for row in statement.all(ids=ids, me=actor.user_id or 0)} if ids else {}
     # Open interrupts have no decision in force.
     decisions = _DECISIONS.all(interrupts=ids) if ids and not is_open else []
     by_interrupt = {decision.interrupt_id: [decision] for decision in decisions}
     shared = [pk for pk, row in rows.items() if is_open and row.people_needed > 1]
-    endorsers: dict[UUID, list[int]] = {}
+    endorsers: dict[UUID, list[User]] = {}
     if shared:
         in_force = Endorsement.objects.filter(
             interrupt__in=shared, withdrawn_at=None, voided_at=None
-        )
-        for endorsement in in_force.only("interrupt", "user"):
-            endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user_id)
+        ).order_by("pk")
+        of_people = in_force.select_related("user").only("interrupt", *_NAMES_OF_ENDORSERS)
+        for endorsement in of_people:
+            endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user)
     for pk, row in rows.items():
         row.endorsers = endorsers.get(pk, [])  # type: ignore[attr-defined]
         row.standing = by_interrupt.get(pk, [])  # type: ignore[attr-defined]  # as prefetched
     return [rows[pk] for pk in ids if pk in rows]
 
 
-def endorsers_of(row: Interrupt) -> Sequence[int]:
-    """Return the ids of the users whose endorsements are in force, of a row of a list."""
+def endorsers_of(row: Interrupt) -> "Sequence[User]":
+    """Return the users whose endorsements are in force, of a row of a list."""
     return getattr(row, "endorsers", ())
 
 
@@ -349,7 +397,41 @@ def _matching(
         conditions.append(_own(actor, filters, now))
     if filters.expiring:
         conditions.append(_OPEN & Q(due_at__lte=now + EXPIRING_SOON))
+    conditions += _about_person(actor.user_id or 0, filters, now)
+    conditions += _days(filters)
     return teams, Interrupt.objects.filter(reduce(and_, conditions))
+
+
+def _about_person(user_id: int, filters: InterruptFilter, now: datetime) -> list[Q]:
+    claims = Claim.objects.filter(interrupt=OuterRef("pk"), until__gt=now)
+    assignees = Assignee.objects.filter(interrupt=OuterRef("pk"))
+    mine = Exists(claims.filter(user=user_id)) | Exists(assignees.filter(user=user_id))
+    somebodys = Exists(claims) | Exists(assignees)
+    snoozes = Snooze.objects.filter(user=user_id, until__gt=now)
+    conditions = [
+        (filters.queue is Queue.MINE, Q(mine)),
+        (filters.queue is Queue.TEAM, ~Q(somebodys)),
+        (filters.queue is Queue.OTHERS, Q(somebodys) & ~Q(mine)),
+        (filters.assigned, Q(assignee__user=user_id)),
+        (filters.started, Q(run__requester_user=user_id)),
+        (filters.snoozed, Q(pk__in=snoozes.values("interrupt"))),
+    ]
+    return [condition for is_required, condition in conditions if is_required]
+
+
+def _days(filters: InterruptFilter) -> list[Q]:
+    """Return the conditions for the days, in the time zone that is active."""
+    column = "closed_at" if filters.is_closed else "created_at"
+    conditions = []
+    if filters.since and filters.since > date.min:
+        conditions.append(Q(**{f"{column}__gte": _start_of(filters.since)}))
+    if filters.until and filters.until < date.max:
+        conditions.append(Q(**{f"{column}__lt": _start_of(filters.until + timedelta(days=1))}))
+    return conditions
+
+
+def _start_of(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time()))
 
 
 def _own(actor: Actor, filters: InterruptFilter, now: datetime) -> Q:
@@ -375,17 +457,26 @@ def _list_rows(params: Params) -> "QuerySet[Interrupt]":
     )
     similar = similar.exclude(pk=OuterRef("pk")).exclude(similarity_key="")
     # Ordered so that PostgreSQL uses the index; otherwise it scans the table for a match.
-    first = similar.order_by("due_at", "pk").values("pk")[:1]
+    first = similar.order_by("due_at", "pk").values("pk")[:COUNT_UP_TO]
+    views = InterruptView.objects.filter(interrupt=OuterRef("pk"), user=params.me)
     rows = Interrupt.objects.filter(pk__in=params.each("ids"))
-    rows = rows.select_related("agent", "claim__user").only(*_LIST_COLUMNS)
-    return rows.annotate(similar=Subquery(first))
+    rows = rows.select_related("agent", "thread", "claim__user", "assignee__user")
+    rows = rows.only(*_LIST_COLUMNS)
+    return rows.annotate(similar_count=_CountOf(first), is_seen=Exists(views))
+
+
+class _CountOf(Subquery):
+    """The number of rows of a limited subquery; an aggregate would read all rows."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
 
 
 _LIST_ROWS = Select(_list_rows)
 _FULL_ROWS = Select(
     lambda params: (
         Interrupt.objects.filter(pk__in=params.each("ids"))
-        .select_related("tool_call", "thread__agent")
+        .select_related("tool_call", "thread__agent", "assignee__user")
         .only(*_FULL_COLUMNS)
     )
 )

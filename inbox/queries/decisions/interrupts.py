@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, OuterRef, Prefetch, Q, Subquery
 
 from inbox.models import (
     AuditEntry,
@@ -17,10 +17,12 @@ from inbox.models import (
     Endorsement,
     Interrupt,
     InterruptView,
+    Snooze,
     Thread,
 )
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select
+from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
@@ -106,7 +108,7 @@ def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
 
 def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     """Raises NotFound."""
-    row = _INTERRUPT_OF_PAGE.first(pk=interrupt_id)
+    row = _INTERRUPT_OF_PAGE.first(pk=interrupt_id, me=actor.user_id or 0, now=clock.now())
     if row is None:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
@@ -163,7 +165,15 @@ _INTERRUPT = Select(lambda params: Interrupt.objects.filter(pk=params.pk))
 _INTERRUPT_OF_PAGE = Select(
     lambda params: (
         Interrupt.objects.select_related(
-            "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
+            *("tool_call", "run__thread__agent", "run__resumed_by", "thread__agent"),
+            *("claim__user", "assignee__user"),
+        )
+        .annotate(
+            snoozed_until=Subquery(
+                Snooze.objects.filter(
+                    interrupt=OuterRef("pk"), user=params.me, until__gt=params.now
+                ).values("until")
+            )
         )
         .defer("search_text")
         .filter(pk=params.pk)[:1]

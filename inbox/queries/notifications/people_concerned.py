@@ -1,7 +1,9 @@
-"""The people whom a closed request concerns: its requesters, and those who had approved it."""
+"""The people whom a request concerns: its requesters, its approvers, its assignee."""
 
-from inbox.models import Announcement, Endorsement, Interrupt, Run, Subscription
-from inbox.queries.notifications.recipients import is_chosen
+from datetime import datetime
+
+from inbox.models import Announcement, Assignee, Endorsement, Interrupt, Run, Subscription
+from inbox.queries.notifications.recipients import Subscriber, is_chosen, is_waiting
 from inbox.rules.notifications.events import AnnouncementKind, Reason
 from inbox.rules.runs.retriers import retriers_from_text
 from inbox.rules.runs.states import InterruptStatus
@@ -36,3 +38,23 @@ def reason_to_drop_outcome(
     if subscription is None:
         return Reason.NO_ACCESS
     return None if is_chosen(interrupt, kind, subscription) else Reason.UNSUBSCRIBED
+
+
+def reason_to_drop_personal(
+    announcement: Announcement, interrupt: Interrupt, subscriber: Subscriber | None, now: datetime
+) -> Reason | None:
+    """
+    Return why an assignee or a mentioned person need not be told any more; None if they do.
+
+    `subscriber` is None if they have left the team.
+    """
+    if subscriber is None:
+        return Reason.NO_ACCESS
+    if not is_chosen(interrupt, announcement.kind, subscriber.subscription):
+        return Reason.UNSUBSCRIBED
+    if announcement.kind != AnnouncementKind.ASSIGNED:
+        return None
+    if not is_waiting(interrupt.status, interrupt.expires_at, now):
+        return Reason.CLOSED
+    assignees = Assignee.objects.filter(interrupt=interrupt, user=announcement.person_id)
+    return None if assignees.exists() else Reason.REASSIGNED

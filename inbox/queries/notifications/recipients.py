@@ -22,6 +22,7 @@ from inbox.models import (
     NotificationSchedule,
     Subscription,
 )
+from inbox.models.statements import Select
 from inbox.queries.policies.policies import stored_ruling
 from inbox.queries.policies.quorum import Quorum, current_quorum
 from inbox.rules.decisions.list_filters import InterruptFilter
@@ -270,6 +271,18 @@ def schedule_of(user_id: int) -> Schedule:
     """Return the times at which a person wants messages."""
     row = NotificationSchedule.objects.filter(user=user_id).first()
     return row.schedule if row else NO_SCHEDULE
+
+
+def zone_of(user_id: int) -> str:
+    """Return the time zone that a person has chosen, "" without a choice."""
+    return _ZONES.first(user=user_id) or ""
+
+
+_ZONES = Select(
+    lambda params: NotificationSchedule.objects.filter(user=params.user).values_list(
+        "zone", flat=True
+    )
+)
 
 
 def with_addresses(user_ids: Collection[int]) -> set[int]:

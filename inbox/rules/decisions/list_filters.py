@@ -36,6 +36,15 @@ class Sort(StrEnum):
     OLD = "old"  #: the oldest first
 
 
+class Queue(StrEnum):
+    """Whose turn it is, by claims and assignees."""
+
+    ANY = ""
+    MINE = "mine"  #: claimed by or assigned to the actor
+    TEAM = "team"  #: neither claimed nor assigned
+    OTHERS = "others"  #: claimed by or assigned to others only
+
+
 @dataclass(frozen=True)
 class InterruptFilter:
     """
@@ -50,7 +59,13 @@ class InterruptFilter:
     reason: str = ""
     team: str = ""  #: its slug
     mine: bool = False  #: claimed or decided by the actor
+    queue: Queue = Queue.ANY
+    assigned: bool = False  #: to the actor
+    started: bool = False  #: the actor started the run
+    snoozed: bool = False  #: snoozed by the actor; pages leave them out otherwise
     expiring: bool = False
+    since: date | None = None  #: the first day, of the request or of the decision
+    until: date | None = None  #: the last day
     text: str = ""
     sort: Sort = Sort.DUE
 
@@ -85,7 +100,7 @@ class InterruptFilter:
         """
         Return whether a request is in the list, now or later.
 
-        Conditions that change while a request waits are left out: `state`, `mine` and `expiring`.
+        Conditions that change while a request waits, or depend on the actor, are left out.
         """
         pairs = ((self.team, team), (self.agent, agent), (self.tool, tool), (self.reason, reason))
         return all(not name or name == value for name, value in pairs) and all(
@@ -143,7 +158,13 @@ class InterruptFilter:
             reason=read.name("reason"),
             team=read.name("team"),
             mine=read.flag("mine"),
+            queue=Queue(read.choice("queue", Queue, Queue.ANY)),
+            assigned=read.flag("assigned"),
+            started=read.flag("started"),
+            snoozed=read.flag("snoozed"),
             expiring=read.flag("expiring"),
+            since=read.day("since"),
+            until=read.day("until"),
             text=read.search("q"),
             sort=Sort(read.choice("sort", Sort, Sort.DUE)),
         )
@@ -166,7 +187,8 @@ def check_view_name(name: str) -> None:
 
 
 _PARAMETERS = {
-    **{name: name for name in ("state", "agent", "tool", "reason", "team", "mine", "expiring")},
+    **{name: name for name in ("state", "agent", "tool", "reason", "team", "mine", "queue")},
+    **{name: name for name in ("assigned", "started", "snoozed", "expiring", "since", "until")},
     "q": "text",
     "sort": "sort",
 }

@@ -19,6 +19,8 @@ class AnnouncementKind(StrEnum):
     ESCALATED = "escalated"  #: more people may decide it from now on
     EXPIRING = "expiring"  #: it expires soon
     DECIDED = "decided"  #: a request of one's own run is closed
+    ASSIGNED = "assigned"  #: a request is assigned to a person
+    MENTIONED = "mentioned"  #: a comment mentions a person
     OVERRULED = "overruled"  #: a request was closed despite approvals of some of several people
     OVERRIDDEN = "overridden"  #: a request was approved despite the policy
     POLICY_PUBLISHED = "policy_published"
@@ -37,8 +39,11 @@ WAITING: Final = (
 #: The kinds about closed requests, which the people concerned get.
 OUTCOMES: Final = (AnnouncementKind.DECIDED, AnnouncementKind.OVERRULED)
 
+#: The kinds that one person gets.
+PERSONAL: Final = (AnnouncementKind.ASSIGNED, AnnouncementKind.MENTIONED)
+
 #: The kinds that people can choose; chats get those of `WAITING`.
-CHOICES: Final = (*WAITING, *OUTCOMES)
+CHOICES: Final = (*WAITING, *OUTCOMES, *PERSONAL)
 
 #: The kinds that all administrators of the team get, without a subscription.
 MANDATORY: Final = (
@@ -117,6 +122,7 @@ class Reason(StrEnum):
     SEEN = "seen"  #: the person has opened the request
     NO_ACCESS = "no_access"  #: the person may not decide the request any more
     NO_DEPUTY = "no_deputy"  #: the person is back, or has another deputy
+    REASSIGNED = "reassigned"  #: the request is not assigned to the person any more
     NOT_ADMIN = "not_admin"  #: the person does not administer the team any more
     UNSUBSCRIBED = "unsubscribed"
     REMOVED = "removed"  #: the channel was removed

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inbox.rules.errors import InvalidValue
+from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.secrets import is_mask
 from inbox.rules.text.messages import TranslatableMessage
@@ -23,11 +24,6 @@ _MAX_ARGUMENT_SHARE = 0.6
 _MIN_ARGUMENT_CHARACTERS = 12
 #: The visible spaces other than the plain one, such as the no-break space.
 _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_REASON_HEADINGS: dict[str, str] = {
-    Reason.INPUT_REQUIRED: "Question",
-    Reason.CONFIRMATION: "Confirmation",
-    Reason.OUTCOME_UNKNOWN: "Outcome unknown",
-}
 
 
 def check_headings(templates: Mapping[str, str]) -> None:
@@ -94,12 +90,10 @@ def heading_of(
     if text and (reason == Reason.OUTCOME_UNKNOWN or (is_operators and not _repeats(text, values))):
         return text[:MAX_HEADING_CHARACTERS]
     if not tool:
-        return (_REASON_HEADINGS.get(reason) or _reason_text(reason))[:MAX_HEADING_CHARACTERS]
+        return str(reason_name(reason))[:MAX_HEADING_CHARACTERS]
     if reason == Reason.TOOL_CALL or reason.startswith("draft:"):
         return f"Call {tool}{_distinguishing_values(values)}"[:MAX_HEADING_CHARACTERS]
-    return f"{_REASON_HEADINGS.get(reason) or _reason_text(reason)}: {tool}"[
-        :MAX_HEADING_CHARACTERS
-    ]
+    return f"{reason_name(reason)}: {tool}"[:MAX_HEADING_CHARACTERS]
 
 
 def _repeats(text: str, values: Mapping[str, Any]) -> bool:
@@ -153,11 +147,3 @@ def _is_short(value: Any) -> bool:
 
 def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _reason_text(reason: str) -> str:
-    """Return a reason as words, without its namespace: "Refund approval"."""
-    name = reason.rpartition(":")[2] or reason
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()
-    text = " ".join(words)
-    return text[:1].upper() + text[1:] if text else reason

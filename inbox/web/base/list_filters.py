@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.decisions.inbox_lists import FilterChoices
-from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Queue, Sort
+from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.translate import translate
 
 STATES = {
     ListState.OPEN: gettext_noop("Pending"),
@@ -25,6 +29,12 @@ SORTS = {
     Sort.NEW: gettext_noop("Latest first"),
     Sort.OLD: gettext_noop("Oldest first"),
 }
+QUEUES = {
+    Queue.ANY: gettext_noop("Everybody's"),
+    Queue.MINE: gettext_noop("Mine"),
+    Queue.TEAM: gettext_noop("My team's"),
+    Queue.OTHERS: gettext_noop("Others'"),
+}
 _LABELS = {
     "state": gettext_noop("State"),
     "agent": gettext_noop("Agent"),
@@ -34,16 +44,26 @@ _LABELS = {
     "q": gettext_noop("Search"),
     "text": gettext_noop("Search"),
     "sort": gettext_noop("Sort"),
+    "queue": gettext_noop("Queue"),
     "mine": gettext_noop("Mine"),
+    "assigned": gettext_noop("Assigned to me"),
+    "started": gettext_noop("Started by me"),
+    "snoozed": gettext_noop("Snoozed"),
     "expiring": gettext_noop("Expiring"),
+    "since": gettext_noop("From"),
+    "until": gettext_noop("To"),
 }
+
+
+#: Conditions that are true or false, whose chips have no label.
+_FLAGS = {"mine", "assigned", "started", "snoozed", "expiring"}
 
 
 @dataclass(frozen=True)
 class Chip:
     """One active filter, with the URL that removes it."""
 
-    label: str
+    label: str  #: "" if the value says it all: "Claimed by me"
     value: str
     url: str
 
@@ -87,13 +107,22 @@ class ListRequest:
         unfiltered = InterruptFilter(state=self.filter.kind)
         if self.filter == InterruptFilter(mine=True):
             return "claimed"
+        if self.filter == InterruptFilter(assigned=True):
+            return "assigned"
+        if self.filter == InterruptFilter(snoozed=True):
+            return "snoozed"
         if self.filter == InterruptFilter(expiring=True):
             return "expiring"
         return "decided" if unfiltered.is_closed else "pending"
 
     @property
     def title(self) -> str:
-        titles = {"claimed": gettext("Claimed by me"), "expiring": gettext("Expiring soon")}
+        titles = {
+            "claimed": gettext("Claimed by me"),
+            "assigned": gettext("Assigned to me"),
+            "snoozed": gettext("Snoozed"),
+            "expiring": gettext("Expiring soon"),
+        }
         return titles.get(self.section, gettext(STATES[self.filter.state]))
 
     @property
@@ -111,23 +140,38 @@ class ListRequest:
         texts = {
             "agent": filters.agent,
             "tool": filters.tool,
-            "reason": filters.reason,
+            "reason": translate(reason_name(filters.reason)) if filters.reason else "",
             "team": filters.team,
-            "mine": gettext("claimed or decided by me") if filters.mine else "",
-            "expiring": gettext("in the next ten minutes") if filters.expiring else "",
+            "queue": gettext(QUEUES[filters.queue]) if filters.queue else "",
+            "since": _date(filters.since),
+            "until": _date(filters.until),
             "text": filters.text,
+            "mine": self._mine if filters.mine else "",
+            "assigned": gettext("Assigned to me") if filters.assigned else "",
+            "started": gettext("Started by me") if filters.started else "",
+            "snoozed": gettext("Snoozed") if filters.snoozed else "",
+            "expiring": gettext("Expires in ten minutes") if filters.expiring else "",
         }
         if filters.state is not filters.kind:
             texts = {"state": gettext(STATES[filters.state]), **texts}
         return [
             Chip(
-                label=gettext(_LABELS[name]),
+                label="" if name in _FLAGS else gettext(_LABELS[name]),
                 value=escape_invisible(value),
                 url=list_url(filters.without(name)),
             )
             for name, value in texts.items()
             if value
         ]
+
+    @property
+    def _mine(self) -> str:
+        """Return what `mine` means in this list."""
+        if self.filter.is_open:
+            return gettext("Claimed by me")
+        if self.filter.is_closed:
+            return gettext("Decided by me")
+        return gettext("Claimed or decided by me")
 
 
 def parse_list_request(request: HttpRequest, *, state: ListState) -> ListRequest:
@@ -163,8 +207,10 @@ def selects_of(choices: FilterChoices, filters: InterruptFilter) -> list[Select]
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
     selects = [_select("state", _translated(STATES), filters.state)]
     for name, values in names.items():
-        options = [("", gettext("Any")), *((value, escape_invisible(value)) for value in values)]
+        label = reason_label if name == "reason" else escape_invisible
+        options = [("", gettext("Any")), *((value, label(value)) for value in values if value)]
         selects.append(_select(name, options, getattr(filters, name)))
+    selects.append(_select("queue", _translated(QUEUES), filters.queue))
     if len(choices.teams) > 1 or filters.team:
         selects.append(_select("team", [("", gettext("Any")), *choices.teams], filters.team))
     sorts = [item for item in _translated(SORTS) if filters.is_open or item[0] != Sort.DUE]
@@ -182,7 +228,17 @@ def _select(name: str, options: Iterable[tuple[str, str]], chosen: str) -> Selec
     )
 
 
-def _translated(texts: Mapping[ListState, str] | Mapping[Sort, str]) -> list[tuple[str, str]]:
+def reason_label(reason: str) -> str:
+    return escape_invisible(translate(reason_name(reason)))
+
+
+def _date(day: date | None) -> str:
+    return date_format(day, "SHORT_DATE_FORMAT") if day else ""
+
+
+def _translated(
+    texts: Mapping[ListState, str] | Mapping[Queue, str] | Mapping[Sort, str],
+) -> list[tuple[str, str]]:
     return [(value.value, gettext(text)) for value, text in texts.items()]
 
 

@@ -10,6 +10,7 @@ from django import template
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from lucide.templatetags import lucide as drawn
 
@@ -59,11 +60,11 @@ def rendered_once(template: str, row: Hashable = None) -> SafeString:
 
     The template may read nothing but the row, whose fields are compared by value.
     """
-    return _rendered_once(template, row, get_language())
+    return _rendered_once(template, row, get_language(), get_current_timezone_name())
 
 
 @lru_cache(maxsize=1000)
-def _rendered_once(template: str, row: Hashable, language: str) -> SafeString:
+def _rendered_once(template: str, row: Hashable, language: str, zone: str) -> SafeString:
     return render_to_string(template, {"row": row})
 
 

@@ -61,8 +61,17 @@ def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespo
 
 @page
 def review(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Show requests for review; nothing is selected, as anybody can send a link to this page."""
     bulk_review = bulk_review_for(actor, _ids(request.GET.getlist("id")))
     return _show(request, actor, bulk_review.rows, more=bulk_review.more)
+
+
+@post_page
+def review_selected(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Show the requests that were selected in the list, and keep them selected."""
+    selected = _ids(request.POST.getlist("id"))
+    bulk_review = bulk_review_for(actor, selected)
+    return _show(request, actor, bulk_review.rows, selected=selected, more=bulk_review.more)
 
 
 @post_page

@@ -22,6 +22,7 @@ from inbox.rules.decisions.bulk import (
     value_text,
 )
 from inbox.rules.decisions.similarity import differing_paths
+from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, without_mask_numbers
@@ -67,7 +68,8 @@ class Item:
 class Group:
     """Interrupts with the same similarity key; common values are listed once."""
 
-    tool: str
+    tool: str  #: "" if no tool is called
+    reason: str  #: its name in words
     agent: str
     team: str
     common: Sequence[Cell]
@@ -125,7 +127,8 @@ def _group(
     common = [path for path in all_paths if path not in columns]
     first = rows[0]
     return Group(
-        tool=escape_invisible(first.tool or first.reason),
+        tool=escape_invisible(first.tool),
+        reason=escape_invisible(translate(reason_name(first.reason))),
         agent=first.agent.slug,
         team=first.team.name,
         common=[_cell(values[0], path) for path in common],

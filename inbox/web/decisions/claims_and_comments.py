@@ -45,12 +45,12 @@ _DISPLAYED_ERRORS = (
 @post_page
 def claim(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     act = partial(claim_interrupt, take_over=request.POST.get("take_over") == "1")
-    return _run_action(request, actor, interrupt_id, act)
+    return run_action(request, actor, interrupt_id, act)
 
 
 @post_page
 def release(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return _run_action(request, actor, interrupt_id, release_claim)
+    return run_action(request, actor, interrupt_id, release_claim)
 
 
 @post_page
@@ -77,19 +77,19 @@ def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
 
 @post_page
 def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return _run_action(request, actor, interrupt_id, withdraw_decision)
+    return run_action(request, actor, interrupt_id, withdraw_decision)
 
 
 @post_page
 def withdraw_approval(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return _run_action(request, actor, interrupt_id, withdraw_endorsement)
+    return run_action(request, actor, interrupt_id, withdraw_endorsement)
 
 
 @post_page
 def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     # Browsers send every newline of a text area as CRLF.
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return _run_action(request, actor, interrupt_id, partial(add_comment, text=text), text)
+    return run_action(request, actor, interrupt_id, partial(add_comment, text=text), text)
 
 
 @post_page
@@ -115,7 +115,7 @@ def _run_thread_action(
     return see_other("thread", thread_id)
 
 
-def _run_action(
+def run_action(
     request: HttpRequest,
     actor: Actor,
     interrupt_id: UUID,

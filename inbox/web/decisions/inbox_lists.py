@@ -28,7 +28,7 @@ from inbox.web.base.pages import bounded, is_fragment, page, show
 from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
-from inbox.web.decisions.list_rows import rows_of
+from inbox.web.decisions.list_rows import Row, by_day, folded, rows_of
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -124,11 +124,20 @@ def _list(
         "list_suffix": list_request.suffix,
         **({} if is_fragment(request) else _tools(actor, filters)),
         "rows": rows,
+        "entries": by_day(rows, now) if filters.is_closed else folded(rows),
+        "list_count": _count(list_request, rows, is_last=matches.after is None),
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
         "next_url": list_request.page_after(matches.after) if matches.after else "",
         "is_cut": matches.is_cut,
         "next_row": next((row for row in rows if row.is_open and not row.is_current), None),
     }
+
+
+def _count(list_request: ListRequest, rows: Sequence[Row], *, is_last: bool) -> str:
+    """Return the number of requests in the list, "" if it is not known."""
+    if list_request.after or (list_request.filter.is_closed and not list_request.filter.narrows):
+        return ""
+    return str(len(rows)) if is_last else f"{len(rows)}+"
 
 
 def _tools(actor: Actor, filters: InterruptFilter) -> dict[str, Any]:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 
 from inbox.forms.values import ABSENT
+from inbox.queries.decisions.assignees import people_in_comments
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
+from inbox.rules.decisions.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -37,7 +39,7 @@ from inbox.web.presentations.request_facts import RequestFacts
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
-    from inbox.models import Grant, Interrupt
+    from inbox.models import Assignee, Comment, Grant, Interrupt, User
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ class Notice:
 
     message: str
     text: str = ""
+
+
+@dataclass(frozen=True)
+class CommentView:
+    """A comment in parts: each is a text, with the name of the person that it mentions or ""."""
+
+    row: Comment
+    parts: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,23 @@ class InterruptPage:
     @property
     def urgency(self) -> str:
         return urgency(self.interrupt.expires_at, self.now) if self.mode != "closed" else ""
+
+    @property
+    def assignee(self) -> Assignee | None:
+        return getattr(self.interrupt, "assignee", None)
+
+    @property
+    def snoozed_until(self) -> datetime | None:
+        """The time until which the user has snoozed the interrupt."""
+        until: datetime | None = self.interrupt.snoozed_until  # type: ignore[attr-defined]  # by the query
+        return until
+
+    @cached_property
+    def comments(self) -> list[CommentView]:
+        """The comments, with the names of the people whom they mention."""
+        rows = self.detail.comments
+        people = people_in_comments(self.interrupt.team_id, rows)
+        return [CommentView(row, comment_parts(row, people)) for row in rows]
 
     @property
     def is_late(self) -> bool:
@@ -402,6 +429,14 @@ class InterruptPage:
     def _submitted_answer(self, submission: Submission) -> Any:
         form = self.form.answer_form
         return form.read(submission.data).value if form else ABSENT
+
+
+def comment_parts(row: Comment, people: Mapping[str, User]) -> list[tuple[str, str]]:
+    """Return the parts of a comment; only members of the team are mentioned by name."""
+    return [
+        (escape_invisible(text), people[name].display_name if name else "")
+        for text, name in split_mentions(row.text, frozenset(people))
+    ]
 
 
 def _labelled(finding: Finding) -> tuple[str, str, str]:

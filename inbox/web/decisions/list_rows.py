@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.inbox_lists import endorsers_of
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
+from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.pages import bounded
+from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 
 if TYPE_CHECKING:
-    from inbox.models import Interrupt
+    from inbox.models import Assignee, Claim, Decision, Interrupt
 
 
 #: Below this the expiry badge turns from amber to red.
 VERY_SOON = timedelta(minutes=2)
+#: The most people whose initials are beside a row, and the most tags below it.
+_MAX_FACES = 3
+_MAX_TAGS = 2
+
+
+class Face(NamedTuple):
+    """The initials of somebody beside a row."""
+
+    user_id: int
+    name: str
+    about: str  #: "Claimed by Priya"
+
+
+class Tag(NamedTuple):
+    text: str
+    tone: str
+    icon: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,26 +56,130 @@ class Row:
     """One interrupt in a list; equal rows have equal HTML."""
 
     pk: UUID
+    run_id: UUID
     url: str
     title: str
-    tool: str  #: or the reason, without a tool
+    tool: str  #: "" if no tool is called
+    reason: str  #: its name in words, "" beside a tool
     agent: str
     message: str  #: "" if it is the title
-    at: datetime
+    at: datetime  #: the expiry of what expires, else the time of the request or of its decision
+    time_format: str  #: "left" for an expiry, else "age"
     outcome: str  #: "" while it is open
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
-    expires_at: datetime | None  #: None unless it expires soon
+    is_urgent: bool  #: it expires in some minutes
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
     approvals: str  #: "1 of 2 approved", "" where one person decides
     is_endorsed: bool  #: the current user has approved as one of several
     claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
-    similar_url: str  #: of the similar open interrupts, "" without any
+    is_assigned: bool  #: to the current user
+    similar: str  #: "2 similar", "" without other open interrupts like it
+    similar_url: str
+    faces: tuple[Face, ...]
     can_pick: bool
     is_open: bool
+    is_seen: bool  #: the current user has opened it
     is_current: bool
+    thread_title: str
+    risk: str = ""  #: "high"; "" if unknown
+    reversible: bool | None = None  #: None if unknown
+
+    @property
+    def tags(self) -> list[Tag]:
+        """The tags below the title, the most important first."""
+        claimed = gettext("Claimed by %(who)s") % {"who": escape_invisible(self.claimed_by)[:30]}
+        tags = [
+            (self.risk == "high", Tag(gettext("High risk"), "bad", "triangle-alert")),
+            (self.reversible is False, Tag(gettext("Cannot be undone"), "warn", "undo-2")),
+            (self.outcome, Tag(self.outcome, self.tone)),
+            (self.is_mine, Tag(gettext("Claimed by you"), "me")),
+            (self.claimed_by and not self.is_mine, Tag(claimed, "line")),
+            (self.is_assigned, Tag(gettext("Assigned to you"), "me")),
+            (self.is_endorsed, Tag(gettext("Approved by you"), "me")),
+            (self.approvals, Tag(self.approvals, "line")),
+            (self.progress, Tag(self.progress, "line")),
+            (self.similar, Tag(self.similar, "line", "layers", self.similar_url)),
+        ]
+        return [tag for is_true, tag in tags if is_true][:_MAX_TAGS]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Open interrupts of one run, as one row of a list that opens."""
+
+    run_id: UUID
+    rows: Sequence[Row]
+    progress: str
+
+    @property
+    def first(self) -> Row:
+        return self.rows[0]
+
+    @property
+    def title(self) -> str:
+        """The title of the thread, or of the first interrupt without one."""
+        return self.first.thread_title or self.first.title
+
+    @property
+    def has_current(self) -> bool:
+        return any(row.is_current for row in self.rows)
+
+    @property
+    def is_seen(self) -> bool:
+        return all(row.is_seen for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One item of a list: a row, the rows of one run, or the title of a day."""
+
+    row: Row | None = None
+    fold: Fold | None = None
+    day: date | None = None
+    day_title: str = ""
+
+
+def folded(rows: Sequence[Row]) -> list[Entry]:
+    """Return the rows with the open ones of one run together, at the place of the first."""
+    by_run: dict[UUID, list[Row]] = {}
+    for row in rows:
+        if row.is_open:
+            by_run.setdefault(row.run_id, []).append(row)
+    entries: list[Entry] = []
+    for row in rows:
+        siblings = by_run.get(row.run_id, []) if row.is_open else []
+        if len(siblings) < 2:
+            entries.append(Entry(row=row))
+        elif siblings[0] is row:
+            # Said once for all of them.
+            parts = [replace(sibling, progress="") for sibling in siblings]
+            entries.append(Entry(fold=Fold(row.run_id, parts, row.progress)))
+    return entries
+
+
+def by_day(rows: Sequence[Row], now: datetime) -> list[Entry]:
+    """Return the rows with a title before those of each day, in the reader's time zone."""
+    entries: list[Entry] = []
+    last: date | None = None
+    today = timezone.localdate(now)
+    for row in rows:
+        day = timezone.localdate(row.at)
+        if day != last:
+            entries.append(Entry(day=day, day_title=_day_title(day, today)))
+        entries.append(Entry(row=row))
+        last = day
+    return entries
+
+
+def _day_title(day: date, today: date) -> str:
+    if day == today:
+        return gettext("Today")
+    if day == today - timedelta(days=1):
+        return gettext("Yesterday")
+    return date_format(day, "DATE_FORMAT")
 
 
 def urgency(expires_at: datetime | None, now: datetime) -> str:
@@ -77,54 +205,90 @@ def rows_of(
     Build the rows; `progress` has the numbers of decided and of all interrupts by run.
 
     `suffix` is the query appended to the URLs of interrupts, `query` the list's filter; `may_pick`
-    allows open ones to be selected for a bulk decision. Only the first of similar interrupts links
-    to all of them.
+    allows open ones to be selected for a bulk decision.
     """
     rows: list[Row] = []
-    similarity_keys: set[str] = set()
     for interrupt in interrupts:
-        label = decision_label_of(interrupt, listed_decision(interrupt), me)
+        decision = listed_decision(interrupt)
+        label = decision_label_of(interrupt, decision, me)
         is_open = interrupt.status == InterruptStatus.OPEN
-        tone = urgency(interrupt.expires_at, now)
+        tone = urgency(interrupt.expires_at, now) if is_open else ""
         claim = claim_on(interrupt, now) if is_open else None
         is_mine = claim is not None and claim.user_id == me
+        assignee: Assignee | None = getattr(interrupt, "assignee", None)
         state, icon = gettext("Pending"), "circle-dashed"
         if claim:
             state, icon = gettext("Claimed"), "circle-user"
         if tone:
             state, icon = gettext("Expiring"), "timer"
         decided, total = progress.get(interrupt.run_id, (0, 1))
-        has_similar = (
-            is_open
-            and interrupt.similar is not None  # type: ignore[attr-defined]  # by the query
-            and interrupt.similarity_key not in similarity_keys
-        )
+        expires_at = interrupt.expires_at if is_open else None
+        is_current = interrupt.pk == current
+        similar = _similar(interrupt) if is_open else ""
         row = Row(
             pk=interrupt.pk,
+            run_id=interrupt.run_id,
             url=reverse(page, args=[interrupt.pk]) + suffix,
             title=interrupt.title,
-            tool=interrupt.tool or interrupt.reason,
+            tool=interrupt.tool,
+            reason="" if interrupt.tool else translate(reason_name(interrupt.reason)),
             agent=interrupt.agent.slug,
             message="" if interrupt.message == interrupt.title else interrupt.message,
-            at=interrupt.closed_at or interrupt.created_at,
+            at=expires_at or interrupt.closed_at or interrupt.created_at,
+            time_format="left" if expires_at else "age",
             outcome=label.short if label else "",
             state=label.word if label else state,
             icon=label.icon if label else icon,
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
-            expires_at=interrupt.expires_at if is_open and tone else None,
+            is_urgent=bool(tone),
             progress=_progress(decided, total) if is_open and total > 1 else "",
             approvals=_approvals(interrupt) if is_open else "",
-            is_endorsed=is_open and me in endorsers_of(interrupt),
+            is_endorsed=is_open and any(user.pk == me for user in endorsers_of(interrupt)),
             claimed_by=claim.user.display_name if claim else "",
             is_mine=is_mine,
-            similar_url=_similar_url(interrupt, query) if has_similar else "",
+            is_assigned=is_open and assignee is not None and assignee.user_id == me,
+            similar=similar,
+            similar_url=_similar_url(interrupt, query) if similar else "",
+            faces=_faces(interrupt, claim, decision),
             can_pick=may_pick and is_open,
             is_open=is_open,
-            is_current=interrupt.pk == current,
+            is_seen=is_current or not is_open or interrupt.is_seen,  # type: ignore[attr-defined]
+            is_current=is_current,
+            thread_title=interrupt.thread.title,
         )
-        similarity_keys.add(interrupt.similarity_key)
         rows.append(row)
     return rows
+
+
+def _faces(
+    interrupt: Interrupt, claim: Claim | None, decision: Decision | None
+) -> tuple[Face, ...]:
+    """Return who has claimed, approved or decided the interrupt, or its assignee, each once."""
+    people: list[tuple[int, str, str]] = []
+    assignee: Assignee | None = getattr(interrupt, "assignee", None)
+    if claim is not None:
+        people.append((claim.user_id, claim.user.display_name, gettext("Claimed by %(who)s")))
+    if assignee is not None and decision is None:
+        people.append(
+            (assignee.user_id, assignee.user.display_name, gettext("Assigned to %(who)s"))
+        )
+    people += [
+        (user.pk, user.display_name, gettext("Approved by %(who)s"))
+        for user in endorsers_of(interrupt)
+    ]
+    if decision is not None and decision.user_id is not None:
+        people.append((decision.user_id, decision.actor_label, gettext("Decided by %(who)s")))
+    faces = {
+        user_id: Face(user_id, name, text % {"who": escape_invisible(name)})
+        for user_id, name, text in reversed(people)
+    }
+    return tuple(reversed(faces.values()))[:_MAX_FACES]
+
+
+def _similar(interrupt: Interrupt) -> str:
+    count: int = interrupt.similar_count  # type: ignore[attr-defined]  # by the query
+    # The same msgid as in the templates.
+    return gettext("%(count)s similar") % {"count": bounded(count)} if count else ""
 
 
 def _similar_url(interrupt: Interrupt, query: str) -> str:

@@ -2,7 +2,9 @@
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
 
 from inbox.actions.decisions.saved_views import delete_view, save_view, share_view
 from inbox.queries.people.teams import team_by_slug
@@ -26,6 +28,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
         )
     except InvalidInput as refusal:
         return _refuse(request, actor, filters, refusal)
+    messages.success(request, gettext("The view was saved."))
     return HttpResponseRedirect(list_url(filters), status=303)
 
 
@@ -38,6 +41,7 @@ def share(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
 @post_page
 def delete(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
     delete_view(view_id=view_id, actor=actor)
+    messages.success(request, gettext("The view was deleted."))
     return HttpResponseRedirect(list_url(originating_filter(request)), status=303)
 
 

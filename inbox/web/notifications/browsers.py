@@ -59,9 +59,18 @@ def service_worker(request: HttpRequest) -> HttpResponse:
     return HttpResponse(path.read_bytes(), content_type="text/javascript; charset=utf-8")
 
 
+def _icon(name: str, size: int) -> dict[str, str]:
+    """Return an entry of the manifest; `tests.support.icons` makes the files."""
+    return {
+        "src": static(f"icons/{name}.png"),
+        "sizes": f"{size}x{size}",
+        "type": "image/png",
+    }
+
+
 @require_safe
 def manifest(request: HttpRequest) -> HttpResponse:
-    """Serve the manifest, without which iOS shows no push messages (Home Screen web apps)."""
+    """Serve the manifest, by which browsers install the inbox; iOS needs it for push messages."""
     content = {
         "id": "/",
         "name": "Signoff",
@@ -69,6 +78,12 @@ def manifest(request: HttpRequest) -> HttpResponse:
         "start_url": "/",
         "scope": "/",
         "display": "standalone",
-        "icons": [{"src": static("icon.svg"), "sizes": "any", "type": "image/svg+xml"}],
+        "theme_color": "#1b1e27",
+        "background_color": "#f7f8fa",
+        "icons": [
+            {"src": static("icon.svg"), "sizes": "any", "type": "image/svg+xml"},
+            *(_icon(f"icon-{size}", size) for size in (192, 512)),
+            {**_icon("icon-maskable-512", 512), "purpose": "maskable"},
+        ],
     }
     return JsonResponse(content, content_type="application/manifest+json")

@@ -60,6 +60,14 @@ _SENTENCES = {
     ),
 }
 _SENTENCES |= {
+    "interrupt.assigned": (
+        gettext_noop("{who} assigned this to {to}"),
+        gettext_noop("You assigned this to {to}"),
+    ),
+    "interrupt.unassigned": (
+        gettext_noop("{who} removed {to} as the assignee"),
+        gettext_noop("You removed {to} as the assignee"),
+    ),
     "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
     "interrupt.reminded": (gettext_noop("{who} sent a reminder"), ""),
     "interrupt.escalated": (gettext_noop("{who} let more people decide"), ""),

@@ -1,9 +1,11 @@
 """REST for reviewers and their machines: take back, claim, comment, and many at once."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from inbox.models import Comment, Run
 from tests.support import steps
@@ -23,6 +25,9 @@ class Person:
 
     def post(self, path, body=None):
         return self._client.post(path, json.dumps(body or {}), content_type="application/json")
+
+    def put(self, path, body):
+        return self._client.put(path, json.dumps(body), content_type="application/json")
 
     def delete(self, path):
         return self._client.delete(path)
@@ -149,3 +154,38 @@ def test_a_comment_is_kept_as_it_was_written(person, api, world):
     (read,) = api.get(comments).json()["results"]
     assert read == response.json()
     assert Comment.objects.get().text == "  <b>sure?</b>\n"
+
+
+def test_person_assigns_a_request_to_a_colleague(person, api, world, dora):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    path = f"/api/interrupts/{interrupt.pk}"
+
+    answer = person.put(f"{path}/assignee", {"user": dora.user_id})
+
+    assert (answer.status_code, answer.json()["name"]) == (200, "Dora")
+    assert api.get(path).json()["assignee"] == "Dora"
+    assert api.get("/api/interrupts").json()["results"][0]["assignee"] == "Dora"
+    assert person.delete(f"{path}/assignee").status_code == 204
+    assert api.get(path).json()["assignee"] is None
+
+
+def test_person_who_may_not_decide_is_not_assigned(person, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+
+    answer = person.put(f"/api/interrupts/{interrupt.pk}/assignee", {"user": world.alice.pk})
+
+    assert answer.status_code == 422
+
+
+def test_snoozed_request_stays_in_lists_of_the_api(person, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    until = (timezone.now() + timedelta(hours=1)).isoformat()
+
+    answer = person.put(f"/api/interrupts/{interrupt.pk}/snooze", {"until": until})
+
+    assert answer.status_code == 200
+    for query in ("", "?snoozed=1"):
+        (row,) = person.get(f"/api/interrupts{query}").json()["results"]
+        assert row["id"] == str(interrupt.pk)
+    assert person.delete(f"/api/interrupts/{interrupt.pk}/snooze").status_code == 204
+    assert person.get("/api/interrupts?snoozed=1").json()["results"] == []

@@ -18,7 +18,7 @@ _TOO_SMALL = """() => {
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .filter((one) => !one.closest(".vh, .skip"))
     .filter((one) => !one.closest("p, .meta, .errsum, .siblings, .outcomes, .compared-title"))
-    .map((one) => [one, one.closest("label, .row:has(> .row-title)") ?? one])
+    .map((one) => [one, one.closest("label, .row:has(> :is(.row-title, .fold-link))") ?? one])
     .map(([one, area]) => [one, one.matches(".row-similar") ? one : area])
     .map(([one, area]) => [one.outerHTML.slice(0, 160), area.getBoundingClientRect()])
     .filter(([, box]) => box.width && (box.height < 43.9 || box.width < 43.9))
@@ -114,7 +114,7 @@ def test_there_is_one_pane_at_a_time_and_a_way_back(site, mine):
         page.wait_for_url(f"{site.url}/")
         expect(page.locator("#list")).to_be_visible()
         page.tap(".topbar-menu")
-        page.locator("#rail .rail-link").nth(3).tap()
+        page.tap("#rail [data-key='g d']")
         page.wait_for_url("**/decided/")
 
 
@@ -130,7 +130,8 @@ def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
 
 
 def test_selection_bar_hides_neither_the_last_row_nor_the_focus(site, mine):
-    mine(*[staged_interrupts.REFUND] * 12)
+    for _ in range(12):
+        mine(staged_interrupts.REFUND)
     with site.open_as("marco", **PHONE) as page:
         for width, height in ((390, 844), (320, 480)):
             page.set_viewport_size({"width": width, "height": height})

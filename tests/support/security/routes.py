@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -49,6 +50,10 @@ POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403
 DELETE api/interrupts/<uuid:interrupt_id>/endorsement 401 404 403 403 403 404 401 403 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
 DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401
+PUT  api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 422 422 404 401 403 403 403 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 204 204 404 401 403 403 403 403 404 401
+PUT  api/interrupts/<uuid:interrupt_id>/snooze   401 404 200 200 200 404 401 403 403 403 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/snooze 401 404 204 204 204 404 401 403 403 403 403 404 401
 GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401
 POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401
@@ -189,6 +194,7 @@ GET  account/confirm/code/                       302 302 302 302 302 302 302 302
 POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
 POST account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
+POST theme                                       303 303 303 303 303 303 303 303 303 303 303 303 303
 POST language/                                   302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
@@ -202,9 +208,16 @@ POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw-approval 302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/assign/      302 404 403 200 200 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/assign       302 404 403 303 303 404 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/people       302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/snooze/      302 404 200 200 200 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/snooze       302 404 303 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/show-again   302 404 303 303 303 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+POST review/selected                             302 200 200 200 200 200 302 302 302 302 302 302 302
 POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
 POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
 POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
@@ -511,6 +524,8 @@ class Route:
             "override": {"reason": "The shop is down.", "view_digest": digest},
             "name": {"name": "Somebody Else"},
             "viewed": {"view_digest": digest},
+            "assignee": {"user": int(things.user)},
+            "snooze": {"until": _tomorrow() if self.is_api else "tomorrow"},
             "export": {"team": things.team, "format": "csv"},
             "withdraw": {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
@@ -524,6 +539,10 @@ class Route:
             },
         }
         return bodies.get(self.pattern.rpartition("/")[2], {})
+
+
+def _tomorrow() -> str:
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
 def _parse(table: str) -> list[Route]:

@@ -122,13 +122,14 @@ def test_a_request_that_is_like_no_other_is_reviewed_alone(ask, reads_bob):
     assert len(boxes(reads_bob.get(f"/similar/{question.pk}/"))) == 1
 
 
-def test_the_list_links_to_what_is_alike_once(alike, ask, reads_bob):
+def test_the_list_links_each_request_to_those_like_it(alike, ask, reads_bob):
     ask("confirmation")
 
     page = reads_bob.get("/?q=e-mail").content.decode()
 
-    assert page.count("Similar requests pending") == 1
-    assert f'href="/similar/{alike[0].pk}/?list=q%3De-mail"' in page
+    assert page.count("2 similar") == 3
+    for request in alike:
+        assert f'href="/similar/{request.pk}/?list=q%3De-mail"' in page
 
 
 def test_the_page_of_a_request_links_to_those_like_it(alike, ask, reads_bob):
@@ -138,6 +139,29 @@ def test_the_page_of_a_request_links_to_those_like_it(alike, ask, reads_bob):
 
     assert "Similar pending requests: 2" in page
     assert "Similar pending requests" not in words(reads_bob.get(f"/interrupts/{question.pk}/"))
+
+
+def test_requests_selected_in_the_list_arrive_selected(alike, reads_bob):
+    chosen = [str(row.pk) for row in alike[:2]]
+
+    page = reads_bob.client.post("/review/selected", {"id": chosen})
+
+    assert len(boxes(page)) == 2
+    assert set(boxes(page).values()) == {"ticked"}
+
+
+def test_selected_request_that_cannot_be_decided_in_bulk_is_not_ticked(alike, ask, reads_bob):
+    question = ask("input_required")
+
+    page = reads_bob.client.post("/review/selected", {"id": [alike[0].pk, question.pk]})
+
+    assert sorted(boxes(page).values()) == ["disabled", "ticked"]
+
+
+def test_link_to_a_review_selects_nothing(alike, reads_bob):
+    """Anybody can send a link."""
+    assert set(boxes(reads_bob.get(selected(*alike))).values()) == {"free"}
+    assert reads_bob.get("/review/selected?id=" + str(alike[0].pk)).status_code == 405
 
 
 def test_nothing_is_ticked_unless_it_is_asked_for(alike, reads_bob):

@@ -1,0 +1,50 @@
+"""The colours of pages: those of the system, light, or dark."""
+
+from enum import StrEnum
+from typing import Final
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+COOKIE: Final = "theme"
+_SECONDS: Final = 365 * 24 * 3600
+
+
+class Theme(StrEnum):
+    SYSTEM = ""
+    LIGHT = "light"
+    DARK = "dark"
+
+
+def frame(request: HttpRequest) -> dict[str, str]:
+    """Return what the root element of each page needs, for its templates."""
+    theme = request.COOKIES.get(COOKIE, "")
+    return {
+        "theme": theme if theme in set(Theme) else "",
+        "chosen_zone": getattr(request, "chosen_zone", ""),
+    }
+
+
+@require_POST
+def choose(request: HttpRequest) -> HttpResponse:
+    """Store the posted `theme` in a cookie and redirect to `next` if it is a local URL."""
+    theme, address = request.POST.get("theme", ""), request.POST.get("next", "")
+    if theme not in set(Theme):
+        raise BadRequest("There is no such theme.")
+    is_local = url_has_allowed_host_and_scheme(address, allowed_hosts={request.get_host()})
+    response = HttpResponseRedirect(address if is_local else "/", status=303)
+    if theme:
+        response.set_cookie(
+            COOKIE,
+            theme,
+            max_age=_SECONDS,
+            samesite="Lax",
+            httponly=True,
+            secure=settings.SESSION_COOKIE_SECURE,
+        )
+    else:
+        response.delete_cookie(COOKIE, samesite="Lax")
+    return response

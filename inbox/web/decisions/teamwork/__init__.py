@@ -1,0 +1,1 @@
+"""Assigning, mentioning and snoozing on pages."""

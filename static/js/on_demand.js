@@ -1,0 +1,28 @@
+// Loads the scripts of the palette, of dialogs and of mentions when they are used first.
+
+async function openPalette() {
+  (await import("./palette.js")).openPalette();
+}
+
+document.addEventListener("keydown", (event) => {
+  const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
+  if (!isK || event.altKey || event.shiftKey || event.repeat) return;
+  event.preventDefault();
+  openPalette();
+});
+
+document.addEventListener("click", async (event) => {
+  if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey) return;
+  const link = event.target.closest("[data-sheet]");
+  if (event.target.closest("[data-palette]")) openPalette();
+  if (!link) return;
+  event.preventDefault();
+  (await import("./sheet.js")).openSheet(link);
+});
+
+document.addEventListener("focusin", async ({ target }) => {
+  if (target.matches("[data-mentions]")) (await import("./mentions.js")).completeMentions();
+  if (target.closest(".filter-form")) (await import("./filters.js")).applyLive();
+});
+
+for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;

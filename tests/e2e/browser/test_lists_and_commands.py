@@ -1,0 +1,162 @@
+"""Lists that fold, selections by keys, commands, mentions, and filters that apply at once."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.accessibility_checks import TAGS, find_violations
+from tests.support.browser.site import PHONE, Site, open_site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("lists")) as site:
+        yield site
+
+
+@pytest.fixture
+def mine(site: Site) -> Any:
+    """Let an agent ask; nothing else waits then."""
+    site.call_everything_off()
+    return site.play
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def violations(page: Page) -> list[Any]:
+    return find_violations(page, "tag", TAGS)
+
+
+def is_open(site: Site, interrupt: Any) -> bool:
+    return bool(site.call(f"/api/interrupts/{interrupt['id']}")["status"] == "open")
+
+
+def test_fold_opened_by_keyboard_stays_open_with_its_selection(site, mine):
+    requests = mine(*[staged_interrupts.REFUND] * 3)
+    with site.open_as("marco") as page:
+        fold = page.locator(".fold")
+        expect(fold.locator(".row")).to_have_count(4)
+        expect(fold.locator("ol")).to_be_hidden()
+        page.locator(".fold summary").focus()
+        press(page, "Enter")
+        expect(fold.locator("ol")).to_be_visible()
+        fold.locator(".row-check").nth(2).check()
+
+        site.decide(requests[0], {"approved": True})
+
+        expect(fold.locator("ol .row")).to_have_count(2)
+        expect(fold.locator("ol")).to_be_visible()
+        expect(fold.locator(".row-check").nth(1)).to_be_checked()
+        page.reload()
+        expect(fold.locator("ol")).to_be_visible()
+
+
+def test_three_requests_are_approved_by_five_keys(site, mine):
+    requests = [mine(staged_interrupts.REFUND)[0] for _ in range(3)]
+    with site.open_as("marco") as page:
+        expect(page.locator("#rows .row")).to_have_count(3)
+        page.locator("#rows .row-title").first.focus()
+
+        press(page, "Shift+J", "Shift+J", "v")
+        page.wait_for_url("**/review/selected")
+        expect(page.locator(".tick:checked")).to_have_count(3)
+        press(page, "a", "Enter")
+
+        page.wait_for_url("**/review/decide")
+        assert not any(is_open(site, request) for request in requests)
+
+
+def test_palette_finds_commands_and_decides_nothing(site, mine):
+    (request,) = mine(staged_interrupts.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, request)
+        press(page, "Control+k")
+        expect(page.locator("#palette-field")).to_be_focused()
+        assert violations(page) == []
+        page.keyboard.type("approve")
+
+        press(page, "Enter")
+
+        expect(page.locator("#decide-buttons button[value=approve]")).to_be_focused()
+        assert is_open(site, request)
+        press(page, "Control+k")
+        page.keyboard.type("assigned to")
+        press(page, "Enter")
+        page.wait_for_url("**/?assigned=1")
+
+
+def test_palette_works_by_touch(site, mine):
+    mine(staged_interrupts.REFUND)
+    with site.open_as("marco", **PHONE) as page:
+        page.tap(".topbar-menu")
+        page.tap("[data-palette]")
+        page.locator("#palette-field").fill("decided")
+        page.locator("#palette-list [role=option]").first.tap()
+        page.wait_for_url("**/decided/")
+
+
+def test_request_is_assigned_and_snoozed_in_dialogs(site, mine):
+    (request,) = mine(staged_interrupts.REFUND | {"minutes": 600})
+    with site.open_as("marco") as page:
+        site.open(page, request)
+        page.click("[data-action=assign]")
+        expect(page.locator("#sheet")).to_be_visible()
+        assert violations(page) == []
+        page.locator("#sheet .choice", has_text="Priya").click()
+        expect(page.locator("#assign")).to_contain_text("Assigned to Priya")
+
+        page.click("[data-action=snooze]")
+        assert violations(page) == []
+        page.locator("#sheet .choice").first.click()
+
+        expect(page.locator(".notice")).to_contain_text("Snoozed until")
+        expect(page.locator("#rows .row")).to_have_count(0)
+        page.locator(".notice form button").click()
+        page.wait_for_url(f"**/interrupts/{request['id']}/")
+        expect(page.locator(f"#row-{request['id']}")).to_be_visible()
+
+
+def test_name_of_a_colleague_is_completed_in_a_comment(site, mine):
+    (request,) = mine(staged_interrupts.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, request)
+        page.locator("#f-comment").press_sequentially("Please look, @pri")
+        expect(page.locator("#mention-list [role=option]")).to_have_count(1)
+        assert violations(page) == []
+
+        press(page, "Enter")
+
+        expect(page.locator("#f-comment")).to_have_value("Please look, @priya ")
+        page.click("button[form=comment-form]")
+        expect(page.locator("#comments .mention")).to_have_text("@Priya Shah")
+
+
+def test_filter_applies_while_it_is_chosen(site, mine):
+    mine(staged_interrupts.REFUND)
+    mine(staged_interrupts.MAIL)
+    with site.open_as("marco") as page:
+        page.click(".filter-form summary")
+        page.locator("#filter-tool").focus()
+        page.select_option("#filter-tool", index=1)
+        expect(page.locator("#rows .row")).to_have_count(1)
+        expect(page.locator("#list-chips .chip").first).to_contain_text("Tool:")
+        tool = page.locator("#filter-tool").input_value()
+        page.wait_for_url(f"**/?tool={tool}")
+        expect(page.locator("#filter-tool")).to_be_focused()
+
+
+def test_theme_is_there_before_the_first_paint(site):
+    with site.open_as("marco", color_scheme="light") as page:
+        page.click("[aria-label='Dark theme']")
+        expect(page.locator("html[data-theme=dark]")).to_be_attached()
+        page.reload(wait_until="commit")
+        colours = page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+        assert colours == "dark"
