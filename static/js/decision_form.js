@@ -62,6 +62,12 @@ async function postDraft(form, operation, ids) {
   }
 }
 
+/** Drop the answer to the last draft: another request is on screen. */
+export function abortDraft() {
+  clearTimeout(previewTimer);
+  draftRequest?.abort();
+}
+
 /** Add or remove an item, choose a branch, or switch to JSON; other input is kept. */
 async function restructure(form, button) {
   const { id } = button;

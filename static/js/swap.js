@@ -1,6 +1,7 @@
 // Replaces changed elements of the page by id without losing focus, selection or input.
 
 import { isUndecided, isUnsent, lock, unlock } from "./decision_form.js";
+import { main } from "./page.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
@@ -41,7 +42,7 @@ function mergeChildren(list, newList) {
   }
 }
 
-/** Move an unsent note to the new bar: a claim changes the buttons only. */
+/** Move an unsent note to the new bar, whose buttons are others. */
 function keepNote(bar, newBar) {
   const note = bar.querySelector(".note");
   if (!note) return;
@@ -69,7 +70,10 @@ function mayReplace(target, element) {
         return true;
       }
       lock(document.querySelector("#decision"));
-      return false;
+      if (target.id !== "bar") return false;
+      // The edits stay, and the bar leads on.
+      keepNote(target, element);
+      return true;
     case "banner":
       // Show why an answer was rejected until the state changes.
       return !("refused" in target.dataset && isSameMode);
@@ -77,6 +81,17 @@ function mayReplace(target, element) {
       return true;
   }
 }
+
+/** Return whether a response is about the request on screen: another one may be open by now. */
+function isForThisPage({ verb, path }) {
+  if (verb === "get") return path === main.dataset.url;
+  const [, id] = path.match(/\/interrupts\/([0-9a-f-]{36})\//) ?? [];
+  return !id || id === main.dataset.interrupt;
+}
+
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (!isForThisPage(event.detail.requestConfig)) event.preventDefault();
+});
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;

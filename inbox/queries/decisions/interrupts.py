@@ -163,7 +163,8 @@ _INTERRUPT = Select(lambda params: Interrupt.objects.filter(pk=params.pk))
 _INTERRUPT_OF_PAGE = Select(
     lambda params: (
         Interrupt.objects.select_related(
-            "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
+            *("tool_call", "run__thread__agent", "run__resumed_by", "thread__agent"),
+            *("claim__user", "team"),
         )
         .defer("search_text")
         .filter(pk=params.pk)[:1]
