@@ -4,6 +4,7 @@
 import { showButtons } from "./buttons.js";
 import { connect } from "./connection.js";
 import { markUnsent } from "./decision_form.js";
+import { showDraft } from "./drafts.js";
 import "./keyboard.js";
 import { centreRow, OPENED, openFirst, prefetch } from "./navigation.js";
 import { notifyNewRows, offerNotifications } from "./notifications.js";
@@ -28,6 +29,7 @@ document.addEventListener(OPENED, () => {
   showButtons();
   showPresence();
   sendViewed();
+  showDraft();
   prefetch();
 });
 
@@ -50,3 +52,4 @@ document.querySelector("[data-follow]")?.scrollTo({ top: Number.MAX_SAFE_INTEGER
 connect();
 poll();
 openFirst();
+showDraft();

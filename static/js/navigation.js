@@ -1,6 +1,7 @@
 // Opens another request of the list without loading a page: the detail is swapped, the list stays.
 
-import { abortDraft, isUnsent } from "./decision_form.js";
+import { abortDraft } from "./decision_form.js";
+import { dropDraft, saveDraft } from "./drafts.js";
 import { main } from "./page.js";
 import { report } from "./post.js";
 import { isRefreshPaused, showMoreRows } from "./refresh.js";
@@ -50,7 +51,7 @@ function isWide() {
 /** Return whether a click here opens a request in the page; on phones the list is a page. */
 export function opensHere(url) {
   const isSwapped = isWide() || document.querySelector("#detail.is-chosen");
-  return Boolean(isSwapped) && !isRefreshPaused() && !isUnsent() && canOpen(url);
+  return Boolean(isSwapped) && !isRefreshPaused() && canOpen(url) && saveDraft();
 }
 
 /** Wait until the request that is being opened is on screen. */
@@ -246,12 +247,22 @@ export function openFirst() {
   if (canOpen(new URL(link.href))) openRequest(link.href, { history: "replace", movesFocus: false });
 }
 
+/** Show the request on screen as the agent sent it. */
+function discardDraft() {
+  dropDraft();
+  openRequest(location.href, { history: "none" });
+}
+
 document.addEventListener("click", (event) => {
   const { target, button, ctrlKey, metaKey, shiftKey, altKey, defaultPrevented } = event;
   if (defaultPrevented || button || ctrlKey || metaKey || shiftKey || altKey) return;
   if (target.closest("[data-more]")) {
     event.preventDefault();
     loadMore();
+    return;
+  }
+  if (target.closest("[data-discard]")) {
+    discardDraft();
     return;
   }
   const link = target.closest("#list a[href], #detail a[href], #toast a[href]");
@@ -264,6 +275,6 @@ addEventListener("popstate", () => {
   if (!isHistoryOurs) return;
   const url = withoutToast(new URL(location.href));
   if (url.pathname + url.search === main.dataset.url) return;
-  if (!isRefreshPaused() && !isUnsent() && canOpen(url)) openRequest(location.href, { history: "none" });
+  if (!isRefreshPaused() && canOpen(url) && saveDraft()) openRequest(location.href, { history: "none" });
   else location.reload();
 });

@@ -1,7 +1,7 @@
 // The toast about the last decision, and undoing decisions while that is possible.
 
 import { showButtons } from "./buttons.js";
-import { canOpen, openRequest } from "./navigation.js";
+import { openRequest, opensHere } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { csrfToken, postHeaders } from "./post.js";
 
@@ -157,7 +157,7 @@ async function open({ id }) {
   const list = new URL(main.dataset.url, location.href);
   const isList = document.querySelector("#rows[data-notify]");
   const url = new URL(`/interrupts/${id}/${isList ? list.search : ""}`, location.href);
-  if (!canOpen(url)) {
+  if (!opensHere(url)) {
     location.assign(url);
     return;
   }

@@ -26,6 +26,8 @@ def js_messages(language: str) -> str:
         "manyHere": gettext("{names} are viewing this"),
         "decided": gettext("{who} has just decided this."),
         "chooseButton": gettext("Choose a button. A note alone does not decide."),
+        "draftRestored": gettext("Draft restored."),
+        "discard": gettext("Discard"),
         "seconds": gettext("{count} s"),
         "undoTooLate": gettext("Too late to undo. The agent already has the answer."),
         "nothingToUndo": gettext("Nothing to undo."),

@@ -106,7 +106,7 @@ def test_undo_takes_the_answer_back_while_the_set_is_incomplete(site, mine):
         site.open(page, interrupt)
         press(page, "r", "Enter")
         page.wait_for_url(f"**/interrupts/{other['id']}/**")
-        expect(page.locator("#toast [data-key=u]")).to_be_visible()
+        expect(page.locator("#toast form button")).to_be_visible()
 
         press(page, "u")
 
