@@ -91,23 +91,25 @@ function onFocusedRequest(act) {
   };
 }
 
-/** Focus the first field; without one, edit the first value. */
+/** Edit the number, or else the first value, so that typing replaces it. */
 function startEditing() {
-  const field = firstField();
-  if (field) field.focus();
-  else editFirst();
+  const field = document.querySelector("#answer input[inputmode]:enabled");
+  const other = field?.checkVisibility() ? field : firstField();
+  if (!other) editFirst();
+  else other.focus();
+  if (other?.matches("input[inputmode]")) other.select();
 }
 
 function startAccepting() {
   stopRejecting();
-  focusOn("#decide-buttons button[aria-keyshortcuts~=a]");
+  focusOn(".decide-buttons button[aria-keyshortcuts~=a]");
 }
 
 /** Focus the note, in which Enter rejects; without a note, focus the button. */
 function startRejecting() {
-  const note = document.querySelector("#f-reason:enabled:read-write");
+  const note = document.querySelector("#bar #f-reason:enabled:read-write");
   if (!note) {
-    focusOn("#decide-buttons button[aria-keyshortcuts~=r]");
+    focusOn(".decide-buttons button[aria-keyshortcuts~=r]");
     return;
   }
   document.querySelector("#bar").dataset.intent = "reject";

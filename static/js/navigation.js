@@ -132,6 +132,8 @@ function showCurrentRow(id) {
   }
   const row = document.getElementById(`row-${id}`);
   row?.setAttribute("aria-current", "true");
+  const fold = row?.closest("details");
+  if (fold) fold.open = true;
   centreRow();
 }
 
@@ -214,7 +216,7 @@ function requestLinks() {
 export async function move(step) {
   direction = step;
   const link = await neighbour(step);
-  if (link) follow(link);
+  if (link) await follow(link);
 }
 
 async function neighbour(step) {
@@ -228,8 +230,8 @@ async function neighbour(step) {
 }
 
 function follow(link) {
-  if (opensHere(new URL(link.href))) openRequest(link.href);
-  else link.click();
+  if (opensHere(new URL(link.href))) return openRequest(link.href);
+  link.click();
 }
 
 /** Add rows below the last one; return whether there were any. */
