@@ -42,14 +42,21 @@ function mergeChildren(list, newList) {
   }
 }
 
-/** Move an unsent note to the new bar, whose buttons are others. */
+/** Move an unsent note, or one with the focus, to the new bar, whose buttons are others. */
 function keepNote(bar, newBar) {
   const note = bar.querySelector(".note");
+  const isFocused = note?.contains(document.activeElement);
+  if (!isUnsent() && !isFocused) return;
+  const isDecided = !isUndecided(newBar);
+  const form = document.querySelector("#decision");
+  if (isDecided) lock(form);
+  else unlock(form); // the decision was undone
   if (!note) return;
   const newNote = newBar.querySelector(".note");
   if (newNote) newNote.replaceWith(note);
   else newBar.append(note);
-  note.hidden = !newNote;
+  note.hidden = !newNote && !isFocused && !(isDecided && note.querySelector("input").value);
+  if (isFocused && newNote && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
 }
 
 /** Swap an element in a way of its own and return false, or return true for htmx to swap it. */
@@ -64,16 +71,13 @@ function mayReplace(target, element) {
         if (isUndecided(element)) unlock(document.querySelector("#decision"));
         return false;
       }
-      if (!isUnsent()) return true;
-      if (isUndecided(target) && isUndecided(element)) {
+      if (target.id === "bar") {
         keepNote(target, element);
         return true;
       }
+      if (!isUnsent()) return true;
       lock(document.querySelector("#decision"));
-      if (target.id !== "bar") return false;
-      // The edits stay, and the bar leads on.
-      keepNote(target, element);
-      return true;
+      return false;
     case "banner":
       // Show why an answer was rejected until the state changes.
       return !("refused" in target.dataset && isSameMode);
