@@ -152,10 +152,7 @@ class Walker:
             )
 
     def back(self) -> None:
-        self.page.evaluate("history.back()")
-        self.page.wait_for_timeout(100)
-        if self.page.url == "about:blank":  # before the first page
-            self.page.goto(self._requests.site.url)
+        self.page.evaluate("navigation.canGoBack && history.back()")
 
     def reload(self) -> None:
         self.page.reload()
