@@ -1,4 +1,4 @@
-"""How far the audit trails of a person's teams have grown: whether a page is up to date."""
+"""The position of a person's teams in the audit trail, which tells whether a page is up to date."""
 
 from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""What is written and not sent survives leaving the page, in this browser and for this person."""
+"""Drafts: unsent text survives leaving the page, in this browser and for this person."""
 
 from collections.abc import Iterator
 

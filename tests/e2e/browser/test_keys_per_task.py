@@ -1,4 +1,4 @@
-"""How many keys each task of a reviewer takes; none may grow."""
+"""The number of keys for each task of a reviewer; none may grow."""
 
 from collections.abc import Iterator
 

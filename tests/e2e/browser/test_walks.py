@@ -261,7 +261,7 @@ class Walker:
         return not is_same or state["note"] == draft
 
     def forget_sent(self) -> None:
-        """What was sent is no draft any more."""
+        """Forget the drafts that were sent."""
         for interrupt, _ in self.posted:
             self.drafts.pop(interrupt, None)
 
