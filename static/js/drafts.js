@@ -15,6 +15,8 @@ const SAVE_DELAY_MS = 300;
 const LEFT_OUT = new Set(["csrfmiddlewaretoken", "view_digest", "opened", "seen", "unseen"]);
 
 let saveTimer;
+/** The form whose stored draft is not shown yet: leaving it must not remove the draft. */
+let pendingForm;
 
 function draftForm() {
   return document.querySelector("#decision[data-drafts]");
@@ -31,6 +33,7 @@ export function saveDraft() {
   const comment = document.querySelector("#f-comment")?.value ?? "";
   if (!form) return !isUnsent();
   if (!isUnsent() && !comment) {
+    if (form === pendingForm) return true;
     localStorage.removeItem(keyOf(form));
     return true;
   }
@@ -62,11 +65,22 @@ export async function showDraft() {
   const stored = form && localStorage.getItem(keyOf(form));
   if (!stored || "kept" in form.dataset || isUnsent()) return;
   const { entries, comment } = JSON.parse(stored);
-  if (entries.length && !(await restoreDraft(form, entries, isUntouched))) return;
+  pendingForm = form;
+  if (entries.length && !(await restore(form, entries))) return;
+  pendingForm = undefined;
   const field = document.querySelector("#f-comment");
   if (comment && field && !field.value) field.value = comment;
   markUnsent();
   showBanner(form);
+}
+
+/** Restore the values; meanwhile nothing can be typed that they would replace. */
+async function restore(form, entries) {
+  const parts = () => form.querySelectorAll("#answer, #bar .note");
+  for (const part of parts()) part.inert = true;
+  const isShown = await restoreDraft(form, entries, isUntouched);
+  for (const part of parts()) part.inert = false;
+  return isShown;
 }
 
 /** Return whether this form is still on screen as it was rendered, and not on its way. */

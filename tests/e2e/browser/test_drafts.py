@@ -38,6 +38,13 @@ def is_open(page: Page, interrupt_id: str) -> None:
     )
 
 
+def edit(page: Page, text: str) -> None:
+    field = page.locator(_NOTE)
+    if not field.is_visible():
+        page.locator("[data-value]", has=field).locator("[data-edit]").click()
+    field.fill(text)
+
+
 def stored(page: Page) -> int:
     keys: list[str] = page.evaluate("Object.keys(localStorage)")
     return sum(key.startswith("signoff.draft.") for key in keys)
@@ -46,7 +53,7 @@ def stored(page: Page) -> int:
 def test_edits_and_the_note_are_there_again_after_moving_on(site: Site, asked: list[str]) -> None:
     with site.open_as("marco") as page:
         is_open(page, asked[0])
-        page.fill(_NOTE, "Paid twice")
+        edit(page, "Paid twice")
         page.fill("#f-reason", "See the note")
         page.keyboard.press("Escape")
         page.keyboard.press("j")
@@ -65,7 +72,7 @@ def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, asked: list[
     with site.open_as("marco") as page:
         is_open(page, asked[0])
         proposed = page.locator(_NOTE).input_value()
-        page.fill(_NOTE, "Paid twice")
+        edit(page, "Paid twice")
         page.reload()
         expect(page.locator(_NOTE)).to_have_value("Paid twice")
 
@@ -81,12 +88,12 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, asked: list[str]) 
         page.goto(f"{site.url}/login/")
         site.sign_in(page, "marco")
         is_open(page, asked[0])
-        page.fill(_NOTE, "Paid twice")
+        edit(page, "Paid twice")
         wait_for(lambda: stored(page))
         page.click("button[value=approve]")
         is_open(page, asked[1])
         wait_for(lambda: not stored(page))
-        page.fill(_NOTE, "Never")
+        edit(page, "Never")
         wait_for(lambda: stored(page))
 
         page.get_by_role("button", name="Sign out").click()
@@ -98,7 +105,7 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, asked: list[str]) 
 def test_another_person_gets_no_draft(site: Site, asked: list[str]) -> None:
     with site.open_as("marco") as page:
         is_open(page, asked[0])
-        page.fill(_NOTE, "Paid twice")
+        edit(page, "Paid twice")
         wait_for(lambda: stored(page))
         page.context.clear_cookies()
         page.context.add_cookies(site.state_of("priya")["cookies"])

@@ -132,10 +132,14 @@ def test_opening_the_next_request_takes_one_key(site: Site) -> None:
 
 def test_undo_takes_one_key(site: Site) -> None:
     with site.open_as("marco") as page:
-        (first, _), keys = open_one(site, page, staged_interrupts.REFUND, staged_interrupts.MAIL)
+        (first, second), keys = open_one(
+            site, page, staged_interrupts.REFUND, staged_interrupts.MAIL
+        )
         page.keyboard.press("a")
         page.keyboard.press("Enter")
-        wait_until_decided(page)
+        expect(page.locator("#decision")).to_have_attribute(
+            "action", f"/interrupts/{second}/decide"
+        )
 
         keys.press("u")
 

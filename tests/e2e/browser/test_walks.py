@@ -48,6 +48,12 @@ document.addEventListener("submit", ({ target, submitter }) => {
   });
 }, true);
 """
+#: Edits the note: shows its field, unless that is shown already.
+_EDIT = """() => {
+  const note = document.querySelector("#f-args-note");
+  if (!note.checkVisibility()) note.closest("[data-value]").querySelector("[data-edit]").click();
+  note.focus();
+}"""
 #: What is on screen. `focus` is the field that has the focus.
 _STATE = """() => {
   const form = document.querySelector("#decision");
@@ -161,7 +167,7 @@ class Walker:
         state = self.state()
         if state["busy"] or state["mode"] != "open" or state["note"] is None:
             return
-        self.page.evaluate(f"document.querySelector('{_NOTE}')?.focus()")
+        self.page.evaluate(_EDIT)
         self._texts += 1
         for letter in f" w{self._texts}":
             self.page.keyboard.press(letter if letter != " " else "Space")
