@@ -13,6 +13,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from agents.agui import strict_json
 from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
+from inbox.queries.audit.team_position import position_of
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.people.live_access import TeamReader, live_access_of
 from inbox.queries.runs.threads import thread_for
@@ -128,6 +129,9 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         async with subscribe(subscription):
             while (messages := await subscription.messages()) is not None:
                 for message in messages:
+                    if message["type"] == "hello":
+                        # Every later change is delivered: a page at this position is up to date.
+                        message["position"] = await in_db_thread(position_of, self._actor)
                     await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
 

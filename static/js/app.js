@@ -4,7 +4,9 @@
 import { showButtons } from "./buttons.js";
 import { connect } from "./connection.js";
 import { markUnsent } from "./decision_form.js";
+import { showDraft } from "./drafts.js";
 import "./keyboard.js";
+import { centreRow, OPENED, openFirst, prefetch } from "./navigation.js";
 import { notifyNewRows, offerNotifications } from "./notifications.js";
 import { sendViewed, showPresence } from "./presence.js";
 import "./on_demand.js";
@@ -12,14 +14,24 @@ import { poll, REFRESHED } from "./refresh.js";
 import "./submit.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
-
-const TOAST_MS = 20_000;
+import { startToasts } from "./toast.js";
 
 document.addEventListener(REFRESHED, () => {
   showTimes();
   showButtons();
   showPresence();
   notifyNewRows();
+  prefetch();
+});
+
+document.addEventListener(OPENED, () => {
+  markUnsent();
+  showTimes();
+  showButtons();
+  showPresence();
+  sendViewed();
+  showDraft();
+  prefetch();
 });
 
 // The menu is a column on wide screens, for example after a phone is turned.
@@ -27,22 +39,18 @@ matchMedia("(width > 48rem)").addEventListener("change", () => {
   document.querySelector("#rail:popover-open")?.hidePopover();
 });
 
-/** Remove the toast, unless the reader is about to use it. */
-function dismissToast() {
-  const toast = document.querySelector("#toast");
-  if (toast && !toast.matches(":hover, :focus-within")) toast.remove();
-}
-
 rememberHtml(document);
 markUnsent();
-setTimeout(dismissToast, TOAST_MS);
+startToasts();
 showTimes();
 showButtons();
 notifyNewRows();
 offerNotifications();
 sendViewed();
 setInterval(showTimes, 1000);
-document.querySelector(".row[aria-current]")?.scrollIntoView({ block: "nearest" });
+centreRow();
 document.querySelector("[data-follow]")?.scrollTo({ top: Number.MAX_SAFE_INTEGER });
 connect();
 poll();
+openFirst();
+showDraft();

@@ -1,8 +1,9 @@
-// Buttons that need JavaScript: copy, close, open a dialog. They are hidden without it.
+// Buttons that need JavaScript: copy, close, open a dialog, reasons. They are hidden without it.
 
 import { messages } from "./page.js";
 
 export function showButtons() {
+  for (const element of document.querySelectorAll("[data-scripted]")) element.hidden = false;
   for (const button of document.querySelectorAll("[data-copy], [data-close], [data-opens]")) {
     const { copy: source } = button.dataset;
     // The element to copy may be missing, for example without edits.

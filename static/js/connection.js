@@ -1,14 +1,13 @@
 // The WebSocket that reports changes, other readers and decisions.
 
 import { lock } from "./decision_form.js";
+import { forgetPrefetched, OPENED } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { report } from "./post.js";
 import { setPresence, showConnection } from "./presence.js";
 import { isRefreshPaused, refresh } from "./refresh.js";
 import { forgetHtml } from "./swap.js";
 
-/** A new page needs no refresh at once: it was rendered just before. */
-const NEW_PAGE_MS = 1_000;
 const BACKOFF_MS = { first: 500, most: 15_000 };
 /** The close code for a reader who is signed out or has no access. */
 const NOT_ALLOWED = 4403;
@@ -53,17 +52,29 @@ function receive(message) {
     case "hello":
       failures = 0;
       showConnection("on", messages.live);
-      // Catch up on changes from before the socket was open.
-      setTimeout(refresh, isNewPage ? NEW_PAGE_MS : 0);
+      // Catch up on changes from before the socket was open, if there were any.
+      if (!isNewPage || message.position !== main.dataset.position) catchUp();
       isNewPage = false;
       break;
     case "decided":
       showDecided(message);
       break;
     default:
+      forgetPrefetched(message.thread);
       refresh();
   }
 }
+
+function catchUp() {
+  forgetPrefetched();
+  refresh();
+}
+
+// Tell the others which request is open now.
+document.addEventListener(OPENED, () => {
+  if (socket?.readyState !== WebSocket.OPEN) return;
+  socket.send(JSON.stringify({ type: "here", interrupt: main.dataset.interrupt }));
+});
 
 /** Show another person's decision at once; the refresh that follows has its details. */
 function showDecided({ interrupts, by }) {

@@ -62,6 +62,39 @@ async function postDraft(form, operation, ids) {
   }
 }
 
+/** Let the server render the form with these values; return whether that was shown. */
+export async function restoreDraft(form, entries, isUntouched) {
+  abortDraft();
+  const { signal } = (draftRequest = new AbortController());
+  const body = new FormData();
+  for (const [name, value] of entries) body.append(name, value);
+  body.set("view_digest", form.elements.view_digest.value);
+  body.set("draft", "look");
+  try {
+    const address = form.getAttribute("action");
+    const response = await fetch(address, { method: "POST", body, headers: postHeaders(), signal });
+    if (!response.ok) return false;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (!isUntouched(form)) return false;
+    for (const id of ["answer", "changes", "approve-label", "special-approvals"]) {
+      const element = page.getElementById(id);
+      if (element) document.getElementById(id)?.replaceWith(element);
+    }
+  } catch {
+    return false; // another request is on screen, or the connection is down
+  }
+  const note = document.querySelector("#f-reason");
+  if (note) note.value = body.get("reason") ?? "";
+  form.dataset.kept = "";
+  return true;
+}
+
+/** Drop the answer to the last draft: another request is on screen. */
+export function abortDraft() {
+  clearTimeout(previewTimer);
+  draftRequest?.abort();
+}
+
 /** Add or remove an item, choose a branch, or switch to JSON; other input is kept. */
 async function restructure(form, button) {
   const { id } = button;
@@ -128,11 +161,6 @@ document.addEventListener(
   },
   true,
 );
-
-window.addEventListener("beforeunload", (event) => {
-  const bar = document.querySelector("#decision[data-unsent] #bar");
-  if (bar && isUndecided(bar) && bar.querySelector("button:enabled")) event.preventDefault();
-});
 
 // Forms can also be submitted without htmx.
 document.addEventListener("submit", ({ target, defaultPrevented }) => {

@@ -1,8 +1,10 @@
 // Keyboard shortcuts.
 
 import { firstField } from "./decision_form.js";
+import { move as openNeighbour, whenOpened } from "./navigation.js";
 import { messages } from "./page.js";
 import { selectionKeys } from "./selection.js";
+import { undo } from "./toast.js";
 import { editFirst } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
@@ -17,9 +19,11 @@ const keys = {
   d: onFocusedRequest(() => focusOn("#changes-title")),
   a: onFocusedRequest(startAccepting),
   r: onFocusedRequest(startRejecting),
+  y: onFocusedRequest(() => focusOn("#decide-buttons button[value=yes]")),
+  n: onFocusedRequest(() => focusOn("#decide-buttons button[value=no]")),
   c: onFocusedRequest(() => press("[data-key=c]")),
-  u: () => press("[data-key=u]"),
-  x: () => select(document.activeElement.closest(".row")),
+  u: () => undo(),
+  x: () => whenOpened(() => select(focusedRow())),
   ...Object.fromEntries(
     [1, 2, 3, 4, 5, 6].map((number) => [number, () => focusOn(`[data-option="${number}"]`)]),
   ),
@@ -57,13 +61,22 @@ function press(selector) {
   if (element?.checkVisibility()) element.click();
 }
 
-/** Move the focus to another row, starting at the focused or the open one. */
+/** Open the next request; in other lists move the focus to another row. */
 function move(step) {
+  if (document.querySelector("#list #rows")) {
+    openNeighbour(step);
+    return;
+  }
   const links = [...document.querySelectorAll(".row-title")].filter((link) => link.checkVisibility());
   const focused = links.indexOf(document.activeElement);
   const open = links.findIndex((link) => link.closest("[aria-current]"));
   const next = focused >= 0 ? focused + step : open >= 0 && step ? open + step : 0;
   links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
+}
+
+/** The row that has the focus, or else the open one. */
+function focusedRow() {
+  return document.activeElement.closest(".row") ?? document.querySelector("#rows .row[aria-current]");
 }
 
 /** Select a row for a bulk decision; a row off screen is only scrolled into view. */
@@ -79,27 +92,29 @@ function onFocusedRequest(act) {
   return () => {
     const row = document.activeElement.closest(".row:not([aria-current])");
     if (row) row.querySelector(".row-title").click();
-    else act();
+    else whenOpened(act);
   };
 }
 
-/** Focus the first field; without one, edit the first value. */
+/** Edit the number, or else the first value, so that typing replaces it. */
 function startEditing() {
-  const field = firstField();
-  if (field) field.focus();
-  else editFirst();
+  const field = document.querySelector("#answer input[inputmode]:enabled");
+  const other = field?.checkVisibility() ? field : firstField();
+  if (!other) editFirst();
+  else other.focus();
+  if (other?.matches("input[inputmode]")) other.select();
 }
 
 function startAccepting() {
   stopRejecting();
-  focusOn("#decide-buttons button[aria-keyshortcuts=a]");
+  focusOn(".decide-buttons button[aria-keyshortcuts~=a]");
 }
 
 /** Focus the note, in which Enter rejects; without a note, focus the button. */
 function startRejecting() {
-  const note = document.querySelector("#f-reason:enabled:read-write");
+  const note = document.querySelector("#bar #f-reason:enabled:read-write");
   if (!note) {
-    focusOn("#decide-buttons button[aria-keyshortcuts=r]");
+    focusOn(".decide-buttons button[aria-keyshortcuts~=r]");
     return;
   }
   document.querySelector("#bar").dataset.intent = "reject";
@@ -113,6 +128,32 @@ function stopRejecting() {
   delete bar.dataset.intent;
   bar.querySelector("#f-reason")?.removeAttribute("aria-describedby");
 }
+
+/** Start the note with a reason of the team; Enter in it rejects. */
+function chooseReason({ textContent: reason }) {
+  startRejecting();
+  const note = document.querySelector("#f-reason");
+  note.value = reason;
+  note.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+document.addEventListener("click", ({ target }) => {
+  const reason = target.closest("[data-reason]");
+  if (reason) chooseReason(reason);
+});
+
+// A finger that rejects is asked for the reason first; the second tap rejects.
+document.addEventListener(
+  "click",
+  (event) => {
+    const button = event.target.closest("#decide-buttons button[value=reject]");
+    if (!button || event.pointerType !== "touch") return;
+    if (document.querySelector("#bar[data-intent=reject]") || !document.querySelector("#reasons")) return;
+    event.preventDefault();
+    startRejecting();
+  },
+  true,
+);
 
 document.addEventListener("focusout", ({ target, relatedTarget }) => {
   const bar = target.closest("#bar[data-intent]");
@@ -152,7 +193,9 @@ function sendNote() {
 /** Leave the field, or go back to the list. */
 function leave(field) {
   if (document.querySelector("dialog[open], [popover]:popover-open")) return;
+  const row = document.querySelector("#list .row[aria-current] .row-title");
   if (field) field.blur();
+  else if (row?.checkVisibility()) row.focus();
   else document.querySelector("[data-key=Escape]")?.click();
 }
 

@@ -15,6 +15,9 @@ let intervalMs = MIN_INTERVAL_MS;
 let isReading = false;
 let isStale = false;
 let isPaused = false;
+/** The number of rows to read, if more than a page were loaded. */
+let rowCount = 0;
+const PAGE_ROWS = 50;
 
 /** Read the page again soon: one request at a time, however many wake-ups arrive. */
 export function refresh() {
@@ -38,6 +41,13 @@ export function isRefreshPaused() {
   return isPaused;
 }
 
+/** Read the page with another page of rows below the `count` that are shown. */
+export async function showMoreRows(count) {
+  rowCount = count + PAGE_ROWS;
+  clearTimeout(timer);
+  await read();
+}
+
 async function read() {
   timer = undefined;
   isStale = false;
@@ -50,8 +60,11 @@ async function read() {
       target: "body",
       swap: "none",
       selectOOB: selectors.join(","),
-      // Refreshes do not extend the session.
-      headers: { "X-Signoff-Refresh": "1" },
+      headers: {
+        // Refreshes do not extend the session.
+        "X-Signoff-Refresh": "1",
+        ...(rowCount ? { "X-Signoff-Rows": rowCount } : {}),
+      },
     });
   } catch {
     // The connection is down: the socket reconnects, and polling continues.

@@ -2,14 +2,19 @@
 
 import { showButtons } from "./buttons.js";
 import { markUnsent } from "./decision_form.js";
+import { dropDraft } from "./drafts.js";
+import { canOpen, openRequest } from "./navigation.js";
 import { csrfToken } from "./post.js";
 import { sendViewed, showPresence } from "./presence.js";
 import { pauseRefresh, resumeRefresh } from "./refresh.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
+import { showToast } from "./toast.js";
 
 /** After a redirect the page is left; it refreshes only if it is still open by then. */
 const LEAVING_MS = 2_000;
+
+let isLeaving = false;
 
 function isDecision({ requestConfig }) {
   return requestConfig.verb === "post" && requestConfig.elt.id === "decision";
@@ -22,19 +27,35 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
-// The form was sent, so leaving the page needs no confirmation.
-document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
-  const form = document.querySelector("#decision");
-  if (form && detail.xhr.getResponseHeader("HX-Redirect")) delete form.dataset.unsent;
+/** Show the request that follows a decision in this page, and what was decided. */
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  const { xhr } = event.detail;
+  const address = xhr.getResponseHeader("HX-Redirect");
+  if (!address || !isDecision(event.detail)) return;
+  // The form was sent: leaving it loses nothing.
+  dropDraft();
+  delete document.querySelector("#decision").dataset.drafts;
+  delete document.querySelector("#decision").dataset.unsent;
+  if (!canOpen(new URL(address, location.href))) {
+    isLeaving = true;
+    return;
+  }
+  event.preventDefault();
+  showToast(xhr.responseText);
+  openRequest(address);
 });
 
 document.addEventListener("htmx:beforeSend", ({ detail }) => {
-  if (isDecision(detail)) pauseRefresh();
+  if (!isDecision(detail)) return;
+  pauseRefresh();
+  // The button is disabled meanwhile, and shows that it was pressed.
+  detail.requestConfig.triggeringEvent?.submitter?.setAttribute("data-pressed", "");
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!isDecision(detail)) return;
-  setTimeout(resumeRefresh, detail.xhr.getResponseHeader("HX-Redirect") ? LEAVING_MS : 0);
+  document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
+  setTimeout(resumeRefresh, isLeaving ? LEAVING_MS : 0);
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {

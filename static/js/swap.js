@@ -2,6 +2,7 @@
 
 import { isUndecided, isUnsent, lock, unlock } from "./decision_form.js";
 import { isFold, mergeFold } from "./folds.js";
+import { main } from "./page.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
@@ -59,14 +60,21 @@ function mergeChildren(list, newList) {
   }
 }
 
-/** Move an unsent note to the new bar: a claim changes the buttons only. */
+/** Move an unsent note, or one with the focus, to the new bar, whose buttons are others. */
 function keepNote(bar, newBar) {
   const note = bar.querySelector(".note");
+  const isFocused = note?.contains(document.activeElement);
+  if (!isUnsent() && !isFocused) return;
+  const isDecided = !isUndecided(newBar);
+  const form = document.querySelector("#decision");
+  if (isDecided) lock(form);
+  else unlock(form); // the decision was undone
   if (!note) return;
   const newNote = newBar.querySelector(".note");
   if (newNote) newNote.replaceWith(note);
   else newBar.append(note);
-  note.hidden = !newNote;
+  note.hidden = !newNote && !isFocused && !(isDecided && note.querySelector("input").value);
+  if (isFocused && newNote && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
 }
 
 /** Swap an element in a way of its own and return false, or return true for htmx to swap it. */
@@ -81,11 +89,11 @@ function mayReplace(target, element) {
         if (isUndecided(element)) unlock(document.querySelector("#decision"));
         return false;
       }
-      if (!isUnsent()) return true;
-      if (isUndecided(target) && isUndecided(element)) {
+      if (target.id === "bar") {
         keepNote(target, element);
         return true;
       }
+      if (!isUnsent()) return true;
       lock(document.querySelector("#decision"));
       return false;
     case "banner":
@@ -95,6 +103,17 @@ function mayReplace(target, element) {
       return true;
   }
 }
+
+/** Return whether a response is about the request on screen: another one may be open by now. */
+function isForThisPage({ verb, path }) {
+  if (verb === "get") return path === main.dataset.url;
+  const [, id] = path.match(/\/interrupts\/([0-9a-f-]{36})\//) ?? [];
+  return !id || id === main.dataset.interrupt;
+}
+
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (!isForThisPage(event.detail.requestConfig)) event.preventDefault();
+});
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;

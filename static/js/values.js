@@ -23,11 +23,13 @@ function editAll(form) {
   form.querySelector(`.value-form ${INPUT}`)?.focus();
 }
 
-/** Edit the first value; return false if none can be edited. */
+/** Edit the first number, or else the first value; return false if none can be edited. */
 export function editFirst() {
-  const button = [...document.querySelectorAll("#answer [data-edit]")].find((each) =>
+  const buttons = [...document.querySelectorAll("#answer [data-edit]")].filter((each) =>
     each.checkVisibility(),
   );
+  const isNumber = (each) => each.closest("[data-value]").querySelector("input[inputmode]");
+  const button = buttons.find(isNumber) ?? buttons[0];
   button?.click();
   return Boolean(button);
 }

@@ -18,6 +18,7 @@ from inbox.models.statements import Select, insert
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.rules import errors
+from inbox.rules.decisions.gate import AGUI
 from inbox.rules.people.access import ENGINE, ActorKind
 from inbox.rules.runs.contract import ResumeEntry, plan_resume, wire_entries
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -164,11 +165,13 @@ def requester_columns(run: Run) -> dict[str, Any]:
 
 
 def _grace_period(thread: Thread, run: Run) -> timedelta:
-    """Return the team's grace period; zero if only the system decided, which never withdraws."""
+    """Return the team's grace period; zero if no person decided: programs do not undo."""
     seconds = thread.team.grace_seconds
     if seconds:
-        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
-        if not decisions.exclude(actor_kind=ActorKind.SYSTEM).exists():
+        by_people = Decision.objects.filter(
+            interrupt__run=run, withdrawn_at=None, actor_kind=ActorKind.HUMAN
+        )
+        if not by_people.exclude(entrance__in=AGUI).exists():
             seconds = 0
     return timedelta(seconds=seconds)
 

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Annotated, Any
 
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -30,6 +31,7 @@ from inbox.rules.decisions.collaboration import (
     MAX_GRACE_SECONDS,
 )
 from inbox.rules.people.access import Permission, Role
+from inbox.rules.people.reject_reasons import MAX_REJECT_REASON_CHARACTERS, MAX_REJECT_REASONS
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
 
@@ -67,6 +69,12 @@ class TeamChange(Schema):
     """True if mails and chats show the arguments of tool calls, with secrets masked."""
     override_group: Annotated[str, Text(64, may_be_blank=True), example("leads")] = UNSET
     """The group whose members may approve despite the policy; "": nobody."""
+    reject_reasons: Annotated[
+        list[Annotated[str, line(MAX_REJECT_REASON_CHARACTERS)]],
+        Field(max_length=MAX_REJECT_REASONS),
+        example(["Wrong amount", "Not now"]),
+    ] = UNSET
+    """Short texts that people who reject a request on its page choose from."""
     headings: Annotated[
         dict[str, Annotated[str, Text()]],
         example({"refund_payment": "Refund {amount} {currency}"}),

@@ -8,10 +8,12 @@ from inbox.models.fields import choices, id_field
 from inbox.rules.decisions.collaboration import (
     DEFAULT_EXECUTION_HOURS,
     DEFAULT_EXPIRY_HOURS,
+    DEFAULT_GRACE_SECONDS,
     MAX_EXPIRY_HOURS,
     MAX_GRACE_SECONDS,
 )
 from inbox.rules.people.access import Role
+from inbox.rules.people.reject_reasons import default_reject_reasons
 
 
 class User(AbstractUser):
@@ -29,7 +31,8 @@ class Team(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=80)
     grace_seconds = models.PositiveSmallIntegerField(
-        default=0, help_text="delay between the last answer and the resume of the run"
+        default=DEFAULT_GRACE_SECONDS,
+        help_text="delay between the last answer and the resume of the run",
     )
     execute_within_hours = models.PositiveIntegerField(
         default=DEFAULT_EXECUTION_HOURS,
@@ -51,6 +54,10 @@ class Team(models.Model):
     headings = models.JSONField(
         default=dict,
         help_text="tool name or kind -> heading of the request, with arguments in braces",
+    )
+    reject_reasons = models.JSONField(
+        default=default_reject_reasons,
+        help_text="short texts that a note of a rejection can start with",
     )
     policy_version = models.ForeignKey(
         "PolicyVersion",

@@ -62,6 +62,11 @@ def comments_page(row: Interrupt, *, limit: int, after: UUID | None = None) -> S
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 
 
+def seconds_until(until: datetime, now: datetime) -> int | None:
+    """Return the whole seconds in which a decision can be withdrawn; None without a limit."""
+    return None if until == NEVER else max(0, int((until - now).total_seconds()))
+
+
 def withdrawable_by(actor: Actor, row: Interrupt, decision: Decision | None) -> datetime | None:
     """
     Return the time until which the actor may withdraw the decision in force.

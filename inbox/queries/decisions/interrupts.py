@@ -166,7 +166,7 @@ _INTERRUPT_OF_PAGE = Select(
     lambda params: (
         Interrupt.objects.select_related(
             *("tool_call", "run__thread__agent", "run__resumed_by", "thread__agent"),
-            *("claim__user", "assignee__user"),
+            *("claim__user", "assignee__user", "team"),
         )
         .annotate(
             snoozed_until=Subquery(

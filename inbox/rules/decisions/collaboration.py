@@ -9,8 +9,9 @@ from inbox.rules.text.messages import TranslatableMessage
 
 #: The duration of a claim; the reviewer's open page renews it.
 CLAIM_LEASE = timedelta(minutes=10)
-#: The longest grace period: how long a complete set of decisions waits before the run resumes.
-MAX_GRACE_SECONDS = 3_600
+#: How long a complete set of people's decisions waits before the run resumes, so that they can undo
+#: them: of a new team, and the maximum.
+DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS = 10, 3_600
 #: When an approved call that has not started lapses: the default, and the maximum of a team.
 DEFAULT_EXECUTION_HOURS, MAX_EXECUTION_HOURS = 24, 24 * 365
 #: The expiry of requests without one of their own: the default, and the maximum of a team.

@@ -10,6 +10,7 @@ from inbox.rules.decisions.collaboration import (
 )
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.groups import check_group_name
+from inbox.rules.people.reject_reasons import check_reject_reasons
 from inbox.rules.runs.headings import check_headings
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -55,6 +56,8 @@ def check_settings(changes: Mapping[str, Any]) -> None:
                 check_group_name(value)
         elif name == "headings":
             check_headings(value)
+        elif name == "reject_reasons":
+            check_reject_reasons(value)
         elif name not in (*SWITCHES, "self_approval"):
             least, most, message = _RANGES[name]
             if not least <= value <= most:

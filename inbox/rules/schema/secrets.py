@@ -55,6 +55,20 @@ def is_secret_name(name: str) -> bool:
     return any(phrase in spaced for phrase in _PHRASES)
 
 
+def names_secrets(schema: Any) -> bool:
+    """Return True if any part of a schema marks a value as secret, or names one like a secret."""
+    parts = [schema]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, Mapping):
+            if is_marked(part) or any(is_secret_name(str(key)) for key in part):
+                return True
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+    return False
+
+
 class Secrets:
     """Finds secrets in values by schemas and key names; by names only without schemas."""
 

@@ -26,6 +26,12 @@ def js_messages(language: str) -> str:
         "manyHere": gettext("{names} are viewing this"),
         "decided": gettext("{who} has just decided this."),
         "chooseButton": gettext("Choose a button. A note alone does not decide."),
+        "draftRestored": gettext("Draft restored."),
+        "discard": gettext("Discard"),
+        "seconds": gettext("{count} s"),
+        "undoTooLate": gettext("Too late to undo. The agent already has the answer."),
+        "nothingToUndo": gettext("Nothing to undo."),
+        "notUndone": gettext("This could not be undone. Open the request to see its state."),
         "newRequest": gettext("New request"),
         "noConnection": gettext("No connection to the server. Your text is kept."),
         "mustSignIn": gettext(

@@ -30,7 +30,7 @@ from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor
 from inbox.web.base.js_messages import js_messages
-from inbox.web.base.toasts import DECIDED_PARAMETER, toast_of
+from inbox.web.base.toasts import DECIDED_PARAMETER, toast_in
 from inbox.web.base.translate import translate
 from inbox.web.decisions.saved_view_links import links_of
 
@@ -112,9 +112,10 @@ def show(
         "disabled_channels": switched_off_channels(actor.user_id, counts.administers),
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
+        "position": "",
         # The URL of a form's POST cannot be opened with GET.
         "next": _live_url(request) if request.method == "GET" else reverse("pending"),
-        "toast": toast_of(request, actor) if DECIDED_PARAMETER in request.GET else None,
+        "toast": toast_in(request, actor) if DECIDED_PARAMETER in request.GET else None,
         "js_messages": js_messages(get_language()),
         "me": actor.label,
         "me_id": actor.user_id,

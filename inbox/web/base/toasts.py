@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
+from inbox.platform import clock
+from inbox.queries.decisions.collaboration import seconds_until
 from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
@@ -20,6 +22,12 @@ class Toast:
     detail: InterruptDetail
     label: DecisionLabel
 
+    @property
+    def seconds_left(self) -> int | None:
+        """The whole seconds in which the decision can be undone; None without a limit."""
+        until = self.detail.withdraw_until
+        return None if until is None else seconds_until(until, clock.now())
+
 
 def url_with_toast(address: str, interrupt_id: UUID) -> str:
     """Add the decided interrupt to the URL of the next page."""
@@ -27,11 +35,19 @@ def url_with_toast(address: str, interrupt_id: UUID) -> str:
     return f"{path}?{query + '&' if query else ''}{urlencode({DECIDED_PARAMETER: interrupt_id})}"
 
 
-def toast_of(request: HttpRequest, actor: Actor) -> Toast | None:
-    """Return the toast for the request, or None if the actor did not decide that interrupt."""
+def toast_in(request: HttpRequest, actor: Actor) -> Toast | None:
+    """Return the toast about the interrupt that the URL names, None without one."""
     try:
-        detail = detail_for(actor, UUID(request.GET.get(DECIDED_PARAMETER, "")))
-    except (ValueError, RequestRejected):
+        return toast_of(UUID(request.GET.get(DECIDED_PARAMETER, "")), actor)
+    except ValueError:
+        return None
+
+
+def toast_of(interrupt_id: UUID, actor: Actor) -> Toast | None:
+    """Return the toast about a decision, or None if the actor did not make it."""
+    try:
+        detail = detail_for(actor, interrupt_id)
+    except RequestRejected:
         return None
     decision_label = decision_label_of(detail.interrupt, detail.decision, actor.user_id)
     if decision_label is None or not decision_label.by_me:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from inbox.queries.decisions.bulk_reviews import (
     bulk_review_for,
     similar_review_for,
 )
-from inbox.queries.decisions.collaboration import withdrawable_by
+from inbox.queries.decisions.collaboration import seconds_until, withdrawable_by
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Forbidden, NotFound
@@ -46,7 +47,7 @@ class BulkOutcome:
     icon: str
     tone: str
     is_done: bool
-    can_undo: bool
+    undo_until: datetime | None  #: None if it cannot be undone
 
 
 @page
@@ -184,7 +185,8 @@ def _show_outcomes(
         **_list_context(request),
         "outcomes": outcomes,
         "done_count": sum(outcome.is_done for outcome in outcomes),
-        "undoable": [outcome for outcome in outcomes if outcome.can_undo],
+        "undoable": [outcome for outcome in outcomes if outcome.undo_until],
+        "undo_seconds": _undo_seconds(outcomes),
         "is_undo": is_undo,
         "remaining_ids": [
             row.pk
@@ -193,6 +195,12 @@ def _show_outcomes(
         ],
     }
     return show(request, actor, "decisions/reviewed.html", context, section="")
+
+
+def _undo_seconds(outcomes: Sequence[BulkOutcome]) -> int | None:
+    """Return the seconds until the first of them can no longer be undone; None without a limit."""
+    times = [outcome.undo_until for outcome in outcomes if outcome.undo_until]
+    return seconds_until(min(times), clock.now()) if times else None
 
 
 def _list_context(request: HttpRequest) -> dict[str, str]:
@@ -217,7 +225,7 @@ def _outcome(row: Interrupt, actor: Actor, refusal: str) -> BulkOutcome:
         icon=icon,
         tone=tone,
         is_done=is_done,
-        can_undo=is_done and undoable is not None and undoable > clock.now(),
+        undo_until=undoable if is_done and undoable and undoable > clock.now() else None,
     )
 
 

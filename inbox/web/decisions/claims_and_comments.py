@@ -28,7 +28,7 @@ from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import parse_list_request
 from inbox.web.base.pages import is_fragment, post_page, see_other
 from inbox.web.base.translate import translate
-from inbox.web.decisions.inbox_lists import page_of, show_interrupt
+from inbox.web.decisions.inbox_lists import asks_for_part, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import Notice
 from inbox.web.runs.threads import show_thread
 
@@ -77,6 +77,12 @@ def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
 
 @post_page
 def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    if asks_for_part(request):  # the page opens the request by itself
+        try:
+            withdraw_decision(interrupt_id=interrupt_id, actor=actor)
+        except _DISPLAYED_ERRORS as refusal:
+            return HttpResponse(status=_status_of(refusal))
+        return HttpResponse(status=204)
     return run_action(request, actor, interrupt_id, withdraw_decision)
 
 

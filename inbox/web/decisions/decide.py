@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -17,6 +18,7 @@ from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import is_fragment, post_page
+from inbox.web.base.toasts import toast_of
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submission
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
@@ -38,7 +40,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
         _decide(actor, interrupt_id, submission)
     except (errors.ContractError, errors.InvalidValue) as refusal:
         return _show_rejected(request, actor, interrupt_id, submission, refusal)
-    return _redirect(request, next_url(request, actor, interrupt_id))
+    return _redirect(request, actor, interrupt_id)
 
 
 def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
@@ -83,11 +85,15 @@ def _check_view(detail: InterruptDetail, submission: Submission) -> None:
         check_view(sent=submission.view_digest, current=row.shown_digest, is_required=True)
 
 
-def _redirect(request: HttpRequest, address: str) -> HttpResponse:
-    """Redirect to a page; through HX-Redirect for htmx."""
-    if is_fragment(request):
-        return HttpResponse(status=204, headers={"HX-Redirect": address})
-    return HttpResponseRedirect(address, status=303)
+def _redirect(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    """Lead to the list's next request; a page that shows it by itself gets the toast."""
+    address = next_url(request, actor, interrupt_id)
+    if not is_fragment(request):
+        return HttpResponseRedirect(address, status=303)
+    context = {"toast": toast_of(interrupt_id, actor)}
+    response = render(request, "base/toast.html", context)
+    response.headers["HX-Redirect"] = address
+    return response
 
 
 def _show_rejected(

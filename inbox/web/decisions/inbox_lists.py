@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 
 from inbox.platform import clock
 from inbox.queries.agents.agents import agents_for
+from inbox.queries.audit.team_position import position_of
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
 from inbox.queries.people.access import may_decide_anywhere
@@ -35,15 +37,22 @@ if TYPE_CHECKING:
 
 
 _PAGE = 50
+#: The most rows of a page that has loaded more of them.
+_MOST_ROWS = 500
 _RECENT = 5
+#: Sent by a page that has loaded more rows: their number.
+_ROWS_HEADER = "X-Signoff-Rows"
+#: Sent by a page that has the list already, and shows another request of it.
+_PART_HEADER = "X-Signoff-Part"
 
 
 @page
 def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> HttpResponse:
+    position = _position(request, actor)
     list_request = parse_list_request(request, state=state)
     if has_redundant_parameters(request, list_request) and not is_fragment(request):
         return HttpResponseRedirect(list_request.page_after(list_request.after))
-    context = _list(request, actor, list_request)
+    context = {"position": position, **_list(request, actor, list_request)}
     if not context["rows"] and list_request.filter == InterruptFilter():
         agents = agents_for(actor)
         context["example_agent"] = agents[0].slug if agents else "rehearsal"
@@ -57,7 +66,11 @@ def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> Http
 def interrupt(
     request: HttpRequest, actor: Actor, interrupt_id: UUID, state: ListState
 ) -> HttpResponse:
-    return show_interrupt(request, actor, page_of(actor, interrupt_id), state=state)
+    position = _position(request, actor)
+    view = page_of(actor, interrupt_id)
+    if asks_for_part(request):
+        return _show_part(request, actor, view, state)
+    return show_interrupt(request, actor, view, state=state, position=position)
 
 
 def show_interrupt(
@@ -67,13 +80,14 @@ def show_interrupt(
     *,
     state: ListState = ListState.OPEN,
     status: int = 200,
+    position: str = "",
 ) -> HttpResponse:
     """Render an interrupt beside the list that it was opened from."""
     list_request = parse_list_request(request, state=state)
-    is_open = view.interrupt.status == InterruptStatus.OPEN
     context = {
         "page": view,
-        "similar": bounded(similar_count(view.interrupt)) if is_open else "0",
+        "position": position,
+        "similar": _similar(view),
         **_list(request, actor, list_request, view.interrupt.pk),
     }
     return show(
@@ -84,6 +98,44 @@ def show_interrupt(
         section=list_request.section,
         status=status,
     )
+
+
+def asks_for_part(request: HttpRequest) -> bool:
+    """Return True for a page that shows the list already."""
+    return is_fragment(request) and _PART_HEADER in request.headers
+
+
+def _show_part(
+    request: HttpRequest, actor: Actor, view: InterruptPage, state: ListState
+) -> HttpResponse:
+    """Render an interrupt for a page that keeps the list beside it."""
+    list_request = parse_list_request(request, state=state)
+    if view.mode == "closed":  # its bar leads to the next open one of the list
+        context = _list(request, actor, list_request, view.interrupt.pk)
+    else:
+        context = {"list_request": list_request, "list_suffix": list_request.suffix}
+    context |= {"page": view, "similar": _similar(view)}
+    return render(request, "decisions/request/part.html", context)
+
+
+def _similar(view: InterruptPage) -> str:
+    is_open = view.interrupt.status == InterruptStatus.OPEN
+    return bounded(similar_count(view.interrupt)) if is_open else "0"
+
+
+def _position(request: HttpRequest, actor: Actor) -> str:
+    """
+    Return what the page is compared with once its socket is open; "" for fragments.
+
+    Read it before the rows: what is committed meanwhile makes the page read again.
+    """
+    return "" if is_fragment(request) else position_of(actor)
+
+
+def _row_count(request: HttpRequest) -> int:
+    text = request.headers.get(_ROWS_HEADER, "")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else _PAGE
+    return max(_PAGE, min(_MOST_ROWS, number))
 
 
 def page_of(
@@ -100,7 +152,8 @@ def _list(
     """Return the context of a list: one page of rows, and recent decisions below."""
     now = clock.now()
     filters = list_request.filter
-    matches = list_for(actor, filters, now=now, limit=_PAGE, after=_cursor(list_request, actor))
+    limit, after = _row_count(request), _cursor(list_request, actor)
+    matches = list_for(actor, filters, now=now, limit=limit, after=after)
     recent: Sequence[Interrupt] = ()
     if filters == InterruptFilter():
         recent = list_for(

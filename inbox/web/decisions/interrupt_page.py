@@ -24,7 +24,7 @@ from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
-from inbox.rules.schema.secrets import NAMES
+from inbox.rules.schema.secrets import NAMES, names_secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import MaskedSet, masked_sets_of
@@ -377,6 +377,11 @@ class InterruptPage:
         masked_values = masked_values_of_interrupt(self.interrupt, self.detail.decision)
         url = reverse("reveal", args=[self.interrupt.pk])
         return masked_sets_of(masked_values, url, is_allowed=self.detail.may_decide)
+
+    @property
+    def stores_drafts(self) -> bool:
+        """True if the browser may store what is typed: not where a field may hold a secret."""
+        return self.mode == "open" and not (self.masked_sets or names_secrets(self.detail.schema))
 
     @property
     def tool_seconds(self) -> float | None:

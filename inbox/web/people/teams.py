@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -137,9 +137,9 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             **_settings(request),
         )
     except errors.InvalidInput as refusal:
-        headings = request.POST.get("headings")
+        typed = {name: request.POST.get(name) for name in ("headings", "reject_reasons")}
         return show_members(
-            request, actor, team, notice=translate(refusal.message), status=422, headings=headings
+            request, actor, team, notice=translate(refusal.message), status=422, typed=typed
         )
     return _redirect(actor, team)
 
@@ -149,19 +149,24 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     hours = ("request_expiry_hours", "execute_within_hours")
     texts = {name: request.POST.get(name, "") for name in hours}
     switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
-    headings = request.POST.get("headings")
+    headings, reasons = request.POST.get("headings"), request.POST.get("reject_reasons")
     return {
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
         **_self_approval(request.POST.get("self_approval")),
         "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
+        **({} if reasons is None else {"reject_reasons": _lines(reasons)}),
     }
 
 
 def _self_approval(choice: str | None) -> dict[str, bool | None]:
     settings: dict[str | None, bool | None] = {"": None, "yes": True, "no": False}
     return {"self_approval": settings[choice]} if choice in settings else {}
+
+
+def _lines(text: str) -> list[str]:
+    return list(filter(None, map(str.strip, text.splitlines())))
 
 
 def _headings(text: str) -> dict[str, str]:
@@ -189,14 +194,19 @@ def show_members(
     *,
     notice: str = "",
     status: int = 200,
-    headings: str | None = None,
+    typed: Mapping[str, str | None] | None = None,
 ) -> HttpResponse:
-    """Render a team; `notice` is the error of an action, `headings` are rejected ones."""
+    """Render a team; `notice` is the error of an action, `typed` are rejected texts by field."""
     access = team_access(actor, slug)
     stored_headings = "\n".join(f"{name} = {text}" for name, text in access.team.headings.items())
+    texts = {
+        "headings": stored_headings,
+        "reject_reasons": "\n".join(access.team.reject_reasons),
+        **{name: text for name, text in (typed or {}).items() if text is not None},
+    }
     context = {
-        "headings": stored_headings if headings is None else headings,
-        "is_refused": headings is not None,
+        **texts,
+        "is_refused": typed is not None,
         "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,

@@ -56,6 +56,17 @@ def test_a_team_is_changed(admin, world):
     assert (team.name, team.grace_seconds) == ("Testers", 30)
 
 
+def test_a_team_gets_other_reasons_to_reject_and_a_record(admin, world):
+    before = admin.get("/api/teams/tests").json()["reject_reasons"]
+
+    admin.patch("/api/teams/tests", {"reject_reasons": ["Too expensive"]})
+
+    assert "Wrong amount" in before
+    assert admin.get("/api/teams/tests").json()["reject_reasons"] == ["Too expensive"]
+    entry = AuditEntry.objects.filter(action="team.setting_changed").get()
+    assert entry.content["detail"]["value"] == ["Too expensive"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
@@ -64,6 +75,10 @@ def test_a_team_is_changed(admin, world):
         ({"name": "x" * 81}, 400),
         ({"name": "a\nb"}, 422),
         ({"grace_seconds": 3_601}, 400),
+        ({"reject_reasons": ["Not now"] * 9}, 400),
+        ({"reject_reasons": ["x" * 61]}, 400),
+        ({"reject_reasons": ["a\u202eb"]}, 422),
+        ({"reject_reasons": ["Not now", "Not now"]}, 422),
         ({}, 204),
     ],
 )

@@ -167,6 +167,22 @@ def test_every_control_of_a_request_is_large_enough_for_a_finger(site, ask):
         assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
 
 
+def test_the_first_tap_on_reject_asks_why_and_the_second_rejects(site, mine):
+    (interrupt,) = mine(staged_interrupts.REFUND)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, interrupt)
+
+        page.tap("button[value=reject]")
+        page.locator("[data-reason]", has_text="Not now").tap()
+        expect(page.locator("#f-reason")).to_have_value("Not now")
+        assert site.call(f"/api/interrupts/{interrupt['id']}")["decision"] is None
+        assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+        page.tap("button[value=reject]")
+
+        expect(page.locator("#toast")).to_contain_text("Rejected")
+    assert decided(site, interrupt) == {"approved": False, "reason": "Not now"}
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -5,6 +5,7 @@ Databases of earlier versions: an upgrade keeps rows and triggers, on both datab
 migrations: runs, a decision, a claim, a comment and a signed checkpoint.
 """
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -67,6 +68,7 @@ NEW_COLUMNS = {
         "self_approval": True,
         "two_administrators": False,
         "messages_show_arguments": False,
+        "reject_reasons": '["Wrong amount", "Wrong recipient", "Not now", "Needs more detail"]',
         "override_group": "",
     },
 }
@@ -138,7 +140,14 @@ class Site(NamedTuple):
             )
         columns = [name for (name,) in self.query(names)]
         rows = self.query(f"SELECT {', '.join(columns)} FROM {table}")
-        return sorted((dict(zip(columns, row, strict=True)) for row in rows), key=_row_key)
+        return sorted(
+            (dict(zip(columns, map(_as_text, row), strict=True)) for row in rows), key=_row_key
+        )
+
+
+def _as_text(value: Any) -> Any:
+    """Return lists as SQLite stores them: as JSON text."""
+    return json.dumps(value) if isinstance(value, list) else value
 
 
 def _row_key(row: dict[str, Any]) -> str:

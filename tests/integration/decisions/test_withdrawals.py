@@ -10,7 +10,7 @@ import pytest
 from agents.port import Effect, ToolRefused
 from inbox import sweeper
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.people.members import change_team
+from inbox.actions.people.members import change_team, make_team
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run, ToolCall
@@ -339,6 +339,18 @@ def test_a_complete_set_waits_for_the_grace_period_and_resumes_once(world, bob, 
     assert (resume.status, resume.started_by) == ("queued", "Bob")
     assert steps.reread(interrupt.run).resume_at is None
     assert steps.resumed_run(interrupt.run).status == "succeeded"
+
+
+def test_answers_of_keys_do_not_wait_for_the_grace_period(world, robot, grace):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+
+    approve(interrupt, robot)
+
+    assert len(resumes(interrupt)) == 1
+
+
+def test_a_new_team_has_ten_seconds_to_undo(world):
+    assert make_team(slug="ops", name="Ops", actor=SEED).grace_seconds == 10
 
 
 def test_within_the_grace_period_the_last_answer_is_taken_back(world, bob, grace, later):

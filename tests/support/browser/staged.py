@@ -31,6 +31,8 @@ AGENTS = {
     "support": "Answers customers.",
     "operations": "Looks after servers and names.",
 }
+#: The seconds that people can undo a decision; 0 by default, as most tests wait for what follows.
+GRACE = "STAGED_GRACE_SECONDS"
 _CHEAP_HASHER = "django.contrib.auth.hashers.MD5PasswordHasher"
 _NAMES = ("send_email", "refund_payment", "update_dns", "delete_records", "publish_post")
 
@@ -95,11 +97,13 @@ def main() -> None:
     settings.PASSWORD_HASHERS = [_CHEAP_HASHER, *settings.PASSWORD_HASHERS]
     register()
 
+    from inbox.actions.people.members import change_team
     from inbox.actions.people.provisioning import ensure_agent, ensure_team
     from inbox.rules.people.access import SEED
 
     call_command("migrate", verbosity=0, interactive=False)
     team = ensure_team(slug="demo", name="Demo", actor=SEED)
+    change_team(team_id=team.pk, grace_seconds=int(os.environ.get(GRACE, "0")), actor=SEED)
     for name, description in AGENTS.items():
         ensure_agent(team=team, slug=name, implementation=name, description=description, actor=SEED)
     execute_from_command_line(["manage.py", *sys.argv[1:]])

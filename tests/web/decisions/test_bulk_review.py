@@ -343,7 +343,7 @@ def test_sending_the_same_again_says_what_stands_and_changes_nothing(alike, read
 def test_what_was_decided_can_be_taken_back_while_others_of_the_run_wait(alike, reads_bob):
     page = reads_bob.get(selected(*alike))
     done = tick(reads_bob, page, only=str(alike[0].pk))
-    assert "Withdraw answers: 1" in words(done)
+    assert "Undo 1" in words(done)
 
     back = reads_bob.client.post("/review/withdraw", {"id": [str(alike[0].pk)]})
 
@@ -359,7 +359,7 @@ def test_what_was_decided_can_be_taken_back_while_others_of_the_run_wait(alike, 
 def test_a_set_that_is_complete_cannot_be_taken_back(alike, reads_bob):
     done = tick(reads_bob, reads_bob.get(selected(*alike)))
 
-    assert "Withdraw answers" not in words(done)
+    assert "Undo 1" not in words(done)
 
 
 def test_the_way_back_leads_to_the_list_that_one_came_from(alike, reads_bob):

@@ -269,8 +269,8 @@ def test_an_htmx_request_is_sent_to_the_next_page(ask, reads_bob):
 
     response = reads_bob.send(interrupt, "approve", live=True)
 
-    assert response.status_code == 204
     assert response["HX-Redirect"] == f"/?done={interrupt.pk}"
+    assert f"Approved: {interrupt.title}" in words(response)
 
 
 def test_a_draft_shows_the_changes_and_decides_nothing(ask, reads_bob):

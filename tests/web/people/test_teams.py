@@ -89,6 +89,20 @@ def test_a_team_is_renamed_and_gets_a_grace_period(reads_ana, world):
     assert (team.name, team.grace_seconds) == ("Testers", 30)
 
 
+def test_reasons_to_reject_are_written_one_per_line(reads_ana, world):
+    form = {"name": "Tests", "grace_seconds": "0"}
+    saved = reads_ana.client.post(
+        "/teams/tests/save", {**form, "reject_reasons": " Too expensive \r\n\r\nNot now"}
+    )
+    refused = reads_ana.client.post(
+        "/teams/tests/save", {**form, "reject_reasons": "\n".join("abcdefghi")}
+    )
+
+    assert (saved.status_code, refused.status_code) == (303, 422)
+    assert "A team has at most 8 reasons." in words(refused)
+    assert Team.objects.get(pk=world.team.pk).reject_reasons == ["Too expensive", "Not now"]
+
+
 # -- keys -----------------------------------------------------------------------------------------
 
 

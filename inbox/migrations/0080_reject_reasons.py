@@ -1,0 +1,18 @@
+from django.db import migrations, models
+
+import inbox.rules.people.reject_reasons
+
+
+class Migration(migrations.Migration):
+    dependencies = [("inbox", "0090_interrupt_risk")]
+
+    operations = [
+        migrations.AddField(
+            model_name="team",
+            name="reject_reasons",
+            field=models.JSONField(
+                default=inbox.rules.people.reject_reasons.default_reject_reasons,
+                help_text="short texts that a note of a rejection can start with",
+            ),
+        ),
+    ]

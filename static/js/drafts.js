@@ -1,0 +1,138 @@
+// Drafts: what a person has written and not sent survives leaving the page.
+//
+// They stay in this browser, by person, request and version of the request: nothing that was not
+// sent leaves the device. The server leaves out `data-drafts` where a field may hold a secret.
+
+import { isUnsent, markUnsent, restoreDraft } from "./decision_form.js";
+import { main, messages } from "./page.js";
+import { isRefreshPaused } from "./refresh.js";
+
+const PREFIX = "signoff.draft.";
+const MINE = `${PREFIX}${main.dataset.me}.`;
+const MAX_AGE_MS = 3 * 24 * 3_600_000;
+const SAVE_DELAY_MS = 300;
+/** Not values: confirmations are given anew, and the others belong to the page. */
+const LEFT_OUT = new Set(["csrfmiddlewaretoken", "view_digest", "opened", "seen", "unseen"]);
+
+let saveTimer;
+/** The form whose stored draft is not shown yet: leaving it must not remove the draft. */
+let pendingForm;
+
+function draftForm() {
+  return document.querySelector("#decision[data-drafts]");
+}
+
+function keyOf(form) {
+  return `${MINE}${main.dataset.interrupt}.${form.elements.view_digest.value}`;
+}
+
+/** Store what is unsent; return whether leaving the page loses nothing. */
+export function saveDraft() {
+  clearTimeout(saveTimer);
+  const form = draftForm();
+  const comment = document.querySelector("#f-comment")?.value ?? "";
+  if (!form) return !isUnsent();
+  if (!isUnsent() && !comment) {
+    if (form === pendingForm) return true;
+    localStorage.removeItem(keyOf(form));
+    return true;
+  }
+  const entries = [];
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value !== "string" && value.size) return false;
+    if (typeof value === "string" && !LEFT_OUT.has(name)) entries.push([name, value]);
+  }
+  const draft = { at: Date.now(), entries: isUnsent() ? entries : [], comment };
+  try {
+    localStorage.setItem(keyOf(form), JSON.stringify(draft));
+  } catch {
+    return false; // no room
+  }
+  return true;
+}
+
+/** Forget the draft of the request on screen: it was sent, or discarded. */
+export function dropDraft() {
+  clearTimeout(saveTimer);
+  const form = draftForm();
+  if (form) localStorage.removeItem(keyOf(form));
+}
+
+/** Put the stored draft of the request on screen back into its form. */
+export async function showDraft() {
+  prune();
+  const form = draftForm();
+  const stored = form && localStorage.getItem(keyOf(form));
+  if (!stored || "kept" in form.dataset || isUnsent()) return;
+  const { entries, comment } = JSON.parse(stored);
+  pendingForm = form;
+  if (entries.length && !(await restore(form, entries))) return;
+  pendingForm = undefined;
+  const field = document.querySelector("#f-comment");
+  if (comment && field && !field.value) field.value = comment;
+  markUnsent();
+  showBanner(form);
+}
+
+/** Restore the values; meanwhile nothing can be typed that they would replace. */
+async function restore(form, entries) {
+  const parts = () => form.querySelectorAll("#answer, #bar .note");
+  for (const part of parts()) part.inert = true;
+  const isShown = await restoreDraft(form, entries, isUntouched);
+  for (const part of parts()) part.inert = false;
+  return isShown;
+}
+
+/** Return whether this form is still on screen as it was rendered, and not on its way. */
+function isUntouched(form) {
+  return form.isConnected && !isUnsent() && !isRefreshPaused();
+}
+
+function showBanner(form) {
+  const banner = document.createElement("div");
+  banner.className = "banner banner-ok";
+  banner.id = "draft";
+  banner.role = "status";
+  const text = document.createElement("p");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn btn-sm";
+  button.dataset.discard = "";
+  button.textContent = messages.discard;
+  banner.append(text, button);
+  form.querySelector("#banner").before(banner);
+  text.textContent = messages.draftRestored;
+}
+
+/** Remove drafts that are old, and those of other people who used this browser. */
+function prune() {
+  for (const key of Object.keys(localStorage)) {
+    if (!key.startsWith(PREFIX)) continue;
+    const isOld = Date.now() - JSON.parse(localStorage.getItem(key)).at > MAX_AGE_MS;
+    if (isOld || !key.startsWith(MINE)) localStorage.removeItem(key);
+  }
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (!target.closest("#decision") && target.id !== "f-comment") return;
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(saveDraft, SAVE_DELAY_MS);
+});
+
+document.addEventListener("submit", ({ target }) => {
+  const isSignOut = target.getAttribute("action") === "/logout/";
+  if (!isSignOut) return;
+  clearTimeout(saveTimer);
+  for (const key of Object.keys(localStorage)) {
+    if (key.startsWith(PREFIX)) localStorage.removeItem(key);
+  }
+  for (const key of Object.keys(sessionStorage)) sessionStorage.removeItem(key);
+  // Leaving the page would store it again.
+  draftForm()?.removeAttribute("data-unsent");
+  draftForm()?.removeAttribute("data-drafts");
+});
+
+window.addEventListener("beforeunload", (event) => {
+  const bar = document.querySelector("#bar[data-mode=open], #bar[data-mode=claimed]");
+  if (!saveDraft() && bar?.querySelector("button:enabled")) event.preventDefault();
+});

@@ -1,0 +1,136 @@
+"""Drafts: unsent text survives leaving the page, in this browser and for this person."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.site import Site, open_site, wait_for
+
+pytestmark = pytest.mark.browser
+
+_NOTE = "#f-args-note"
+_LOGIN_SCHEMA = {
+    "type": "object",
+    "properties": {"user": {"type": "string"}, "password": {"type": "string"}},
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("drafts")) as site:
+        yield site
+
+
+@pytest.fixture
+def asked(site: Site) -> list[str]:
+    """The ids of two requests that wait; nothing else waits."""
+    site.call_everything_off()
+    return [
+        site.play(staged_interrupts.REFUND | {"minutes": minutes})[0]["id"] for minutes in (60, 90)
+    ]
+
+
+def is_open(page: Page, interrupt_id: str) -> None:
+    expect(page.locator("#decision")).to_have_attribute(
+        "action", f"/interrupts/{interrupt_id}/decide"
+    )
+
+
+def edit(page: Page, text: str) -> None:
+    field = page.locator(_NOTE)
+    if not field.is_visible():
+        page.locator("[data-value]", has=field).locator("[data-edit]").click()
+    field.fill(text)
+
+
+def stored(page: Page) -> int:
+    keys: list[str] = page.evaluate("Object.keys(localStorage)")
+    return sum(key.startswith("signoff.draft.") for key in keys)
+
+
+def test_edits_and_the_note_are_there_again_after_moving_on(site: Site, asked: list[str]) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        edit(page, "Paid twice")
+        page.fill("#f-reason", "See the note")
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        is_open(page, asked[1])
+
+        page.keyboard.press("k")
+
+        is_open(page, asked[0])
+        expect(page.locator("#draft")).to_contain_text("Draft restored")
+        expect(page.locator(_NOTE)).to_have_value("Paid twice")
+        expect(page.locator("#f-reason")).to_have_value("See the note")
+        expect(page.locator("button[value=approve]")).to_contain_text("Approve with 1 change")
+
+
+def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, asked: list[str]) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        proposed = page.locator(_NOTE).input_value()
+        edit(page, "Paid twice")
+        page.reload()
+        expect(page.locator(_NOTE)).to_have_value("Paid twice")
+
+        page.click("#draft button")
+
+        expect(page.locator("#draft")).to_have_count(0)
+        expect(page.locator(_NOTE)).to_have_value(proposed)
+        assert stored(page) == 0
+
+
+def test_a_decision_and_signing_out_remove_drafts(site: Site, asked: list[str]) -> None:
+    with site.browse() as page:
+        page.goto(f"{site.url}/login/")
+        site.sign_in(page, "marco")
+        is_open(page, asked[0])
+        edit(page, "Paid twice")
+        wait_for(lambda: stored(page))
+        page.click("button[value=approve]")
+        is_open(page, asked[1])
+        wait_for(lambda: not stored(page))
+        edit(page, "Never")
+        wait_for(lambda: stored(page))
+
+        page.get_by_role("button", name="Sign out").click()
+
+        page.wait_for_url("**/login/**")
+        assert stored(page) == 0
+
+
+def test_another_person_gets_no_draft(site: Site, asked: list[str]) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        edit(page, "Paid twice")
+        wait_for(lambda: stored(page))
+        page.context.clear_cookies()
+        page.context.add_cookies(site.state_of("priya")["cookies"])
+
+        site.open(page, {"id": asked[0]})
+
+        expect(page.locator("#draft")).to_have_count(0)
+        wait_for(lambda: not stored(page))
+
+
+def test_forms_with_secret_fields_store_nothing(site: Site) -> None:
+    site.call_everything_off()
+    (secret,) = site.play({"message": "Sign in", "schema": _LOGIN_SCHEMA, "minutes": 60})
+    with site.open_as("marco") as page:
+        is_open(page, secret["id"])
+        page.fill("#f-answer-user", "ana")
+        page.keyboard.press("Escape")
+        messages: list[str] = []
+
+        def note(dialog: object) -> None:
+            messages.append(dialog.type)  # type: ignore[attr-defined]
+            dialog.accept()  # type: ignore[attr-defined]
+
+        page.on("dialog", note)
+        page.reload()
+
+        assert stored(page) == 0
+        assert messages == ["beforeunload"]

@@ -1,0 +1,249 @@
+"""From one request to the next without a page load: what opens, is read, and has the focus."""
+
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.site import Site, open_site, wait_for
+
+pytestmark = pytest.mark.browser
+
+#: Measures from the key that decides to the frame that shows the next request.
+_MEASURE = """() => {
+  window.shownAfter = null;
+  const detail = document.querySelector("#detail");
+  let pressedAt;
+  const note = ({ key }) => { if (key === "Enter") pressedAt = performance.now(); };
+  addEventListener("keydown", note, { capture: true });
+  new MutationObserver((_, observer) => {
+    if (detail.isConnected) return;
+    observer.disconnect();
+    removeEventListener("keydown", note, { capture: true });
+    requestAnimationFrame(() => { window.shownAfter = performance.now() - pressedAt; });
+  }).observe(document.querySelector("#main"), { childList: true, subtree: true });
+}"""
+
+_HAS_READ = """address => performance.getEntriesByType("resource").some(
+  ({ name, initiatorType }) => initiatorType === "fetch" && name.endsWith(address))"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("flow")) as site:
+        yield site
+
+
+@pytest.fixture
+def asked(site: Site) -> list[str]:
+    """The ids of three requests that wait, in the order of the list; nothing else waits."""
+    site.call_everything_off()
+    plays = (staged_interrupts.MAIL, staged_interrupts.REFUND, staged_interrupts.FIXED)
+    return [
+        site.play(play | {"minutes": 60 + number})[0]["id"] for number, play in enumerate(plays)
+    ]
+
+
+class Requests:
+    """The requests that a page sends from now on."""
+
+    def __init__(self, page: Page) -> None:
+        self._sent: list[Request] = []
+
+        def note(request: Request) -> None:
+            self._sent.append(request)
+
+        page.on("request", note)
+
+    def of(self, method: str, *, type_: str = "") -> list[str]:
+        return [
+            request.url
+            for request in self._sent
+            if request.method == method and type_ in ("", request.resource_type)
+        ]
+
+
+def is_open(page: Page, interrupt_id: str) -> None:
+    """Wait until a request is on screen, in the address, and current in the list."""
+    expect(page.locator("#decision")).to_have_attribute(
+        "action", f"/interrupts/{interrupt_id}/decide"
+    )
+    page.wait_for_url(f"**/interrupts/{interrupt_id}/**")
+    expect(page.locator("#rows .row[aria-current]")).to_have_id(f"row-{interrupt_id}")
+
+
+def wait_until_prefetched(page: Page, interrupt_id: str) -> None:
+    wait_for(lambda: page.evaluate(_HAS_READ, f"/{interrupt_id}/"))
+
+
+def test_the_first_request_opens_by_itself(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        assert page.evaluate("document.activeElement.tagName") == "BODY"
+
+
+def test_an_empty_list_stays_as_it_is(site):
+    site.call_everything_off()
+    with site.open_as("marco") as page:
+        expect(page.locator("#rows-empty h2")).to_be_visible()
+        assert page.url == f"{site.url}/"
+
+
+def test_j_and_k_open_requests_without_a_page_load(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        requests = Requests(page)
+
+        page.keyboard.press("j")
+        is_open(page, asked[1])
+        expect(page.locator("#detail-title")).to_be_focused()
+        page.keyboard.press("j")
+        is_open(page, asked[2])
+        page.keyboard.press("k")
+        is_open(page, asked[1])
+
+        assert requests.of("GET", type_="document") == []
+        assert page.locator("#detail .detail-scroll").evaluate("pane => pane.scrollTop") == 0
+
+
+def test_back_and_forward_show_the_requests_again(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        page.keyboard.press("j")
+        is_open(page, asked[1])
+
+        page.go_back()
+        is_open(page, asked[0])
+        page.go_forward()
+
+        is_open(page, asked[1])
+
+
+def test_after_a_decision_the_next_one_is_there_at_once(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        wait_until_prefetched(page, asked[1])
+        requests = Requests(page)
+        reads: list[str] = []
+        page.evaluate("window.isSamePage = true")
+        # The next request is shown although the server answers nothing else any more.
+        page.route(f"**/interrupts/{asked[1]}/", lambda route: reads.append(route.request.url))
+
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+
+        is_open(page, asked[1])
+        expect(page.locator("#detail-title")).to_be_focused()
+        expect(page.locator("#toast")).to_contain_text("Approved")
+        assert page.evaluate("window.isSamePage")
+        assert [url for url in requests.of("POST") if url.endswith("/decide")] == [
+            f"{site.url}/interrupts/{asked[0]}/decide"
+        ]
+        page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, asked):
+    with site.open_as("marco") as page:
+        requests = Requests(page)
+        is_open(page, asked[0])
+        wait_until_prefetched(page, asked[1])
+
+        viewed = [url for url in requests.of("POST") if "/viewed" in url]
+
+        assert viewed == [f"{site.url}/interrupts/{asked[0]}/viewed"]
+        expect(page.locator(f"#row-{asked[1]}")).not_to_contain_text("Claimed")
+
+
+def test_a_prefetched_request_that_changed_is_read_again(site, asked):
+    with site.open_as("marco") as page, site.open_as("priya") as priya:
+        is_open(page, asked[0])
+        wait_until_prefetched(page, asked[1])
+        site.open(priya, {"id": asked[1]})
+        priya.keyboard.press("c")
+        expect(page.locator(f"#row-{asked[1]}")).to_contain_text("Claimed by Priya")
+
+        page.keyboard.press("j")
+
+        is_open(page, asked[1])
+        expect(page.locator("#bar")).to_contain_text("is reviewing this")
+
+
+def test_a_page_that_is_up_to_date_is_not_read_again(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        wait_until_prefetched(page, asked[1])
+        requests = Requests(page)
+
+        site.open(page, {"id": asked[1]})
+        wait_until_prefetched(page, asked[2])
+
+        pages = [url for url in requests.of("GET") if url.endswith(f"/interrupts/{asked[1]}/")]
+        assert len(pages) == 1
+
+
+def test_keys_wait_for_the_request_that_is_being_opened(site, asked):
+    with site.open_as("marco") as page:
+        is_open(page, asked[0])
+        held: list[Any] = []
+
+        def hold(route: Any) -> None:
+            held.append(route)
+
+        page.route(f"**/interrupts/{asked[2]}/", hold)
+
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+        wait_for(lambda: page.evaluate("true") and held)
+
+        assert site.call(f"/api/interrupts/{asked[0]}")["decision"] is None
+        assert site.call(f"/api/interrupts/{asked[1]}")["decision"] is None
+        held.pop(0).continue_()
+        is_open(page, asked[2])
+        expect(page.locator("button[value=approve]")).to_be_focused()
+        page.unroute_all(behavior="ignoreErrors")
+
+
+def test_more_rows_load_at_the_end_of_the_list(site):
+    site.call_everything_off()
+    site.ask("parallel:53")
+    with site.open_as("marco") as page:
+        expect(page.locator("#rows > .row")).to_have_count(50)
+        last = page.locator("#rows > .row").nth(49).locator(".row-title")
+        last.click()
+        expect(page.locator("#rows > .row").nth(49)).to_have_attribute("aria-current", "true")
+
+        page.keyboard.press("j")
+
+        expect(page.locator("#rows > .row")).to_have_count(53)
+        expect(page.locator("#rows > .row").nth(50)).to_have_attribute("aria-current", "true")
+
+
+def test_time_from_a_decision_to_the_next_request(site):
+    """Reports the time; a slow machine is no failure."""
+    site.call_everything_off()
+    for number in range(12):
+        site.play(staged_interrupts.MAIL | {"minutes": 60 + number})
+    times = []
+    with site.open_as("marco") as page:
+        requests = Requests(page)
+        for _ in range(11):
+            expect(page.locator("#rows .row[aria-current] + .row")).to_be_visible()
+            title = page.locator("#rows .row[aria-current] + .row")
+            next_id = str(title.get_attribute("id")).removeprefix("row-")
+            wait_until_prefetched(page, next_id)
+            page.wait_for_load_state("networkidle")
+            page.evaluate(_MEASURE)
+            page.keyboard.press("a")
+            page.keyboard.press("Enter")
+            is_open(page, next_id)
+            wait_for(lambda: page.evaluate("window.shownAfter") is not None)
+            times.append(page.evaluate("window.shownAfter"))
+
+        assert len([url for url in requests.of("POST") if url.endswith("/decide")]) == 11
+        assert requests.of("GET", type_="document") == []
+    print(f"\nfrom decision to next request: p50 {statistics.median(times):.0f} ms of {times}")
