@@ -4,7 +4,7 @@ import inbox.rules.people.reject_reasons
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0090_interrupt_risk")]
+    dependencies = [("inbox", "0074_message_arguments")]
 
     operations = [
         migrations.AddField(

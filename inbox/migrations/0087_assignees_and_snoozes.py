@@ -15,7 +15,7 @@ def _user():
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("inbox", "0074_message_arguments"),
+        ("inbox", "0081_grace_of_ten_seconds"),
     ]
 
     operations = [

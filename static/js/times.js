@@ -12,6 +12,7 @@ const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "
 const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium", timeZone });
 const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
 const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone });
+const preciseTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium", timeZone });
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
 const units = [
@@ -55,6 +56,7 @@ const formats = {
     if (left < day) return relative.format(Math.floor(left / hour), "hour");
     return dateAndTime.format(at);
   },
+  moment: (at) => preciseTime.format(at),
   clock(at) {
     return Math.abs(Date.now() - at) < day ? clockTime.format(at) : dateAndTime.format(at);
   },

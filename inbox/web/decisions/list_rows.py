@@ -16,7 +16,8 @@ from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.inbox_lists import endorsers_of
-from inbox.queries.decisions.interrupts import listed_decision
+from inbox.queries.decisions.interrupts import listed_changes, listed_decision
+from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import InterruptStatus
@@ -66,6 +67,7 @@ class Row:
     at: datetime  #: the expiry of what expires, else the time of the request or of its decision
     time_format: str  #: "left" for an expiry, else "age"
     outcome: str  #: "" while it is open
+    changes: ChangeSummary  #: made by the decision
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
@@ -237,6 +239,7 @@ def rows_of(
             at=expires_at or interrupt.closed_at or interrupt.created_at,
             time_format="left" if expires_at else "age",
             outcome=label.short if label else "",
+            changes=listed_changes(decision),
             state=label.word if label else state,
             icon=label.icon if label else icon,
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
