@@ -15,6 +15,7 @@ from inbox.models.decisions.collaboration import Claim, Comment, InterruptView, 
 from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
+from inbox.models.files.files import File, StoredBlob
 from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
 from inbox.models.notifications.decision_links import DecisionLink
@@ -68,6 +69,7 @@ __all__ = [
     "Endorsement",
     "Endpoint",
     "Event",
+    "File",
     "Grant",
     "Group",
     "GroupMember",
@@ -85,6 +87,7 @@ __all__ = [
     "Ruling",
     "Run",
     "SavedView",
+    "StoredBlob",
     "Subscription",
     "Team",
     "Thread",
