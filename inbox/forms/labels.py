@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.forms.values import ABSENT
@@ -45,6 +46,9 @@ PART_OF_MASK = gettext_noop("Replace the whole value, not part of the mask.")
 MASK_MOVED = gettext_noop("The value contains a mask. Enter the real value, or leave it unchanged.")
 _INVALID = gettext_noop("This value does not match the schema.")
 INVALID_CHOICE = gettext_noop("Choose one of the listed values.")
+FILE_GONE = gettext_noop("This file no longer exists. Upload it again.")
+FILE_TYPE = gettext_noop("This file is {found}, and the agent asks for {accepted}.")
+FILE_TOO_LARGE = gettext_noop("This file is too large for the answer.")
 TOO_MANY_FIELDS = gettext_noop("This form cannot hold more fields. Add the others as JSON.")
 
 
@@ -157,6 +161,12 @@ def _kind_hints(node: "Node") -> list[str]:
         return []
     if node.kind == "moment":
         return [gettext("Date and time in UTC.")]
+    if node.kind == "file" and node.file_field is not None:
+        limit = filesizeformat(node.file_field.limit_bytes)
+        accepts = node.file_field.accept_attribute
+        if accepts:
+            return [gettext("{type}, up to {limit}.").format(type=accepts, limit=limit)]
+        return [gettext("Up to {limit}.").format(limit=limit)]
     text = _FORMATS.get(str(schema.get("format")))
     return [gettext(text)] if text else []
 
@@ -230,6 +240,7 @@ _MISSING = {
     "many": _MISSING_ITEMS,
     "group": gettext_noop("Fill in at least one field of “{label}”."),
     "fixed": READ_ONLY_MISSING,
+    "file": gettext_noop("Choose a file for “{label}”."),
 }
 
 

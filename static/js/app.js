@@ -11,6 +11,7 @@ import { poll, REFRESHED } from "./refresh.js";
 import "./submit.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
+import "./uploads.js";
 
 const TOAST_MS = 20_000;
 

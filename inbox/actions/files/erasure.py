@@ -169,10 +169,10 @@ def _erase(
     now: datetime,
 ) -> None:
     """Erase files whose team, and thread if they have one, are locked."""
-    found = File.objects.filter(pk__in=file_ids, thread=thread, erased_at=None)
-    blobs = {row.pk: row.blob for row in found.select_related("blob")}
+    matches = File.objects.filter(pk__in=file_ids, thread=thread, erased_at=None)
+    blobs = {row.pk: row.blob for row in matches.select_related("blob")}
     # Guarded: a request or a decision may have taken a file that was part of nothing.
-    found.update(blob=None, name="", erased_at=now)
+    matches.update(blob=None, name="", erased_at=now)
     rows = list(File.objects.filter(pk__in=blobs, thread=thread, erased_at=now))
     if not rows:
         return

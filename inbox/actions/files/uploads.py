@@ -119,6 +119,8 @@ def _store(owner: _Owner, file: ReceivedFile, accepts: str) -> File:
         log.warning("file not stored", error=type(error).__name__)
         delete_object(blob.pk, blob.key)
         raise errors.StorageFull(_FULL) from error
+    finally:
+        file.close()
     try:
         row = _finish(owner, blob, file, name, media_type)
     except Exception:

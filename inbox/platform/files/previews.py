@@ -58,12 +58,12 @@ def preview_of(key: str, media_type: str, page: int = 1) -> Preview:
     Raises:
         PreviewFailed, PreviewBusy, FileNotFoundError.
     """
-    kept = _folder() / f"{_name_of(key)}-{page}"
+    path = _folder() / f"{_name_of(key)}-{page}"
     try:
-        answer = kept.read_bytes()
+        answer = path.read_bytes()
     except FileNotFoundError:
         answer = _draw(key, "pdf" if media_type == PDF else "image", page)
-        _keep(kept, answer)
+        _keep(path, answer)
     header, _, content = answer.partition(b"\n")
     try:
         pages: Any = json.loads(header).get("pages")

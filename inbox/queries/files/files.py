@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import IO, Any
 from uuid import UUID
 
-from inbox.models import File
+from django.db.models import Q
+
+from inbox.models import File, Interrupt
 from inbox.platform.files.links import is_link_valid, link_query
 from inbox.platform.files.storage import file_storage
 from inbox.queries.people.access import require
@@ -62,10 +64,17 @@ def with_file_links(value: Any, *, thread_id: UUID, expires_at: datetime) -> Any
     if not ids:
         return value
     rows = File.objects.filter(pk__in=ids, thread=thread_id, erased_at=None)
-    known = set(rows.values_list("pk", flat=True))
+    file_ids = set(rows.values_list("pk", flat=True))
     return with_links(
-        value, lambda file_id: link_query(file_id, expires_at) if file_id in known else ""
+        value, lambda file_id: link_query(file_id, expires_at) if file_id in file_ids else ""
     )
+
+
+def file_of_request(row: Interrupt, file_id: UUID) -> File | None:
+    """Return a file that an answer to the request may have, None for any other."""
+    usable = Q(thread=row.thread_id) | Q(interrupt=row.pk, thread=None)
+    files = File.objects.select_related("blob").filter(usable, pk=file_id, erased_at=None)
+    return files.first()
 
 
 def files_of_answer(thread_id: UUID, payload: Any) -> list[FileReference]:

@@ -90,8 +90,3 @@ def with_links(value: Any, link: Callable[[UUID], str]) -> Any:
     if isinstance(value, dict):
         return {key: with_links(item, link) for key, item in value.items()}
     return value
-
-
-def without_links(value: Any) -> Any:
-    """Return a JSON value as it is stored: without the queries of addresses of files."""
-    return with_links(value, lambda _file_id: "")

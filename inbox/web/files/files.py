@@ -109,9 +109,9 @@ def _preview_context(row: "File") -> dict[str, object]:
         if is_text(row.media_type):
             with open_file(row) as content:
                 start = content.read(PREVIEW_BYTES)
-            shown = preview_text(start, row.media_type, size=row.size)
-            if shown is not None:
-                return {"text": shown, "file": row}
+            text_preview = preview_text(start, row.media_type, size=row.size)
+            if text_preview is not None:
+                return {"text": text_preview, "file": row}
     except (previews.PreviewFailed, FileErased, FileNotFoundError):
         return {"problem": _no_preview(), "file": row}
     except previews.PreviewBusy:

@@ -20,9 +20,11 @@ def send(api_key: str, content: bytes, name: str = "invoice.pdf", agent: str = "
     )
 
 
-def sent(api_key: str, content: bytes, name: str = "invoice.pdf") -> dict[str, Any]:
+def sent(
+    api_key: str, content: bytes, name: str = "invoice.pdf", agent: str = "rehearsal"
+) -> dict[str, Any]:
     """Send a file over REST, and return it."""
-    answer = send(api_key, content, name)
+    answer = send(api_key, content, name, agent)
     assert answer.status_code == 201, answer.content
     return dict(json.loads(answer.content))
 

@@ -31,6 +31,10 @@ POST api/runs                                    401 404 202 202 202 404 401 403
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
 POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
+POST api/files                                   401 400 400 400 400 400 401 403 400 403 403 400 401
+GET  api/files/<uuid:file_id>                    401 404 200 200 200 404 401 200 403 403 403 404 401
+DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/files/<uuid:file_id>/content            401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401
