@@ -79,6 +79,7 @@ class Driver:
             memory=assignment.memory,
             journal=self._journal,
             emit_out_of_band=self._loop.emit_out_of_band,
+            attach=self._journal.attach,
         )
         self._uncommitted = run_lease.EventBatch()
         self._is_restartable = agent is not None and agent.restartable

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -19,13 +20,13 @@ from inbox.models import File, Interrupt, StoredBlob, Thread
 from inbox.models.files.files import BlobState
 from inbox.models.locks import lock_team, lock_thread
 from inbox.platform.clock import database_now
-from inbox.platform.files.received_files import ReceivedFile, Shortage
+from inbox.platform.files.received_files import ReceivedFile, Shortage, received_bytes
 from inbox.platform.files.storage import file_storage
 from inbox.queries.people.access import require, require_current
 from inbox.rules import errors
 from inbox.rules.files.file_names import safe_file_name
 from inbox.rules.files.file_types import detect_media_type, is_accepted
-from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.access import Actor, Permission, agent_actor
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -85,21 +86,38 @@ def upload_for_agent(*, team_id: UUID, agent_id: UUID, file: ReceivedFile, actor
     return _store(_Owner(team_id, actor, check, {"agent_id": agent_id}), file, "*/*")
 
 
-def attach_to_thread(*, thread: Thread, file: ReceivedFile, actor: Actor) -> File:
+def attach_file(*, thread_id: UUID, name: str, content: bytes) -> dict[str, Any] | Exception:
     """
-    Store a file that an agent of this installation attaches to its next request.
+    Store a file that an agent of this installation attaches; return its reference or the refusal.
 
     Safe to replay: an agent that starts again gets the file that it attached before.
     """
-    name = safe_file_name(file.name or "")
+    thread = Thread.objects.select_related("agent").get(pk=thread_id)
+    name = safe_file_name(name)
+    digest = sha256(content).hexdigest()
     earlier = File.objects.filter(
-        thread=thread, sha256=file.sha256, name=name, user=None, api_key=None, erased_at=None
+        thread=thread, sha256=digest, name=name, user=None, api_key=None, erased_at=None
     ).first()
-    if earlier is not None:
-        return earlier
-    columns = {"thread_id": thread.pk, "agent_id": thread.agent_id}
-    owner = _Owner(thread.team_id, actor, lambda _now: None, columns, thread.pk, thread.agent.slug)
-    return _store(owner, file, "*/*")
+    try:
+        row = earlier or _attach(thread, name, content)
+    except (errors.RequestRejected, OSError) as refusal:
+        is_full = isinstance(refusal, OSError)
+        return errors.StorageFull(_FULL) if is_full else refusal
+    return row.reference.as_json(row.reference.address(settings.PUBLIC_URL))
+
+
+def _attach(thread: Thread, name: str, content: bytes) -> File:
+    if len(content) > settings.FILE_BYTES:
+        raise errors.FileTooLarge(too_large_text())
+    owner = _Owner(
+        thread.team_id,
+        agent_actor(thread.agent_id),
+        lambda _now: None,
+        {"thread_id": thread.pk, "agent_id": thread.agent_id},
+        thread.pk,
+        thread.agent.slug,
+    )
+    return _store(owner, received_bytes(content, name), "*/*")
 
 
 def _check_open(row: Interrupt) -> None:

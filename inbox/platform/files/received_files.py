@@ -147,9 +147,9 @@ def uploads_folder() -> Path:
     return Path(settings.FILES_DIR) / "uploads"
 
 
-def delete_left_uploads() -> None:
+def delete_left_uploads(older_than: float = LEFT_AFTER_SECONDS) -> None:
     """Delete unfinished uploads of processes that ended without removing them."""
-    oldest = time.time() - LEFT_AFTER_SECONDS
+    oldest = time.time() - older_than
     for path in uploads_folder().glob("*"):
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < oldest:
