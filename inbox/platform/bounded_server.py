@@ -71,6 +71,7 @@ class BoundedRequest(WebRequest):
     #: The status of a refused upload, whose response was sent before its body was read.
     _refusal: HTTPStatus | None = None
     is_upload = False
+    _body: Any = None
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802 - Twisted's name
         """Choose where the body is kept, before any of it arrives."""
@@ -101,7 +102,13 @@ class BoundedRequest(WebRequest):
         elif self._received > (0 if self._refusal else self._limit - MAX_BODY) + MAX_READ:
             self.channel.forceAbortClient()
 
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802
+        """Hide the body of a form from Twisted, which would parse it in memory for itself."""
+        self._body, self.content = self.content, BytesIO()
+        super().requestReceived(command, path, version)
+
     def process(self) -> Any:
+        self.content = self._body
         if self._refusal is not None:
             return self.channel.loseConnection()
         if self._received <= self._limit:

@@ -71,8 +71,7 @@ def view_response(request: HttpRequest, actor: Actor, row: "File", *, status: in
 def text(request: HttpRequest, actor: Actor, file_id: UUID) -> HttpResponse:
     """Return the preview of a text or table as a fragment."""
     row = file_for(actor, file_id)
-    context = _preview_context(row) if row.blob is not None else {"problem": _no_preview()}
-    return render(request, "files/text.html", context)
+    return render(request, "files/text.html", _preview_context(row))
 
 
 @page
@@ -100,24 +99,29 @@ def _download(request: HttpRequest, row: "File", actor: Actor) -> HttpResponseBa
 
 def _preview_context(row: "File") -> dict[str, object]:
     """Return the pages or the text of a file, or why there is no preview."""
-    assert row.blob is not None  # noqa: S101 - the callers have checked it
+    empty = {"problem": "", "text": None, "pages": (), "page_count": 0, "file": row}
     try:
-        if previews.has_preview(row.media_type):
-            preview = previews.preview_of(row.blob.key, row.media_type)
-            pages = range(1, min(preview.pages, MAX_PAGES) + 1)
-            return {"pages": pages, "page_count": preview.pages, "file": row}
-        if is_text(row.media_type):
-            with open_file(row) as content:
-                start = content.read(PREVIEW_BYTES)
-            text_preview = preview_text(start, row.media_type, size=row.size)
-            if text_preview is not None:
-                return {"text": text_preview, "file": row}
+        return {**empty, **_preview(row)}
     except (previews.PreviewFailed, FileErased, FileNotFoundError):
-        return {"problem": _no_preview(), "file": row}
+        return {**empty, "problem": _no_preview()}
     except previews.PreviewBusy:
         problem = gettext("Too many previews are made at the moment. Reload the page.")
-        return {"problem": problem, "file": row}
-    return {"problem": gettext("Files of this type have no preview."), "file": row}
+        return {**empty, "problem": problem}
+
+
+def _preview(row: "File") -> dict[str, object]:
+    """Raises FileErased, FileNotFoundError, PreviewFailed, PreviewBusy."""
+    if row.blob is not None and previews.has_preview(row.media_type):
+        preview = previews.preview_of(row.blob.key, row.media_type)
+        pages = range(1, min(preview.pages, MAX_PAGES) + 1)
+        return {"pages": pages, "page_count": preview.pages}
+    if is_text(row.media_type):
+        with open_file(row) as content:
+            start = content.read(PREVIEW_BYTES)
+        text_preview = preview_text(start, row.media_type, size=row.size)
+        if text_preview is not None:
+            return {"text": text_preview}
+    return {"problem": gettext("Files of this type have no preview.")}
 
 
 def _no_preview() -> str:
