@@ -164,6 +164,8 @@ def _kind_hints(node: "Node") -> list[str]:
     if node.kind == "file" and node.file_field is not None:
         limit = filesizeformat(node.file_field.limit_bytes)
         accepts = node.file_field.accept_attribute
+        if accepts == "image/*":
+            return [gettext("An image of up to {limit}.").format(limit=limit)]
         if accepts:
             return [gettext("{type}, up to {limit}.").format(type=accepts, limit=limit)]
         return [gettext("Up to {limit}.").format(limit=limit)]

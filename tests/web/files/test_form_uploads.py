@@ -38,7 +38,7 @@ def test_a_text_with_a_media_type_becomes_an_upload(world, as_agent, reads_bob):
 
     row = File.objects.get()
     assert 'type="file"' in page
-    assert "image/*, up to 100.0\xa0MB." in page
+    assert "An image of up to 100.0\xa0MB." in page
     assert done.status_code == 303
     address = f"http://testserver/files/{row.pk}/#sha256={row.sha256}"
     assert sent(interrupt) == {"photo": address}
