@@ -250,8 +250,7 @@ class Driver:
         return RunAgentInput(
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
-            # Copies, because the agent may change its input.
-            messages=assignment.conversation.copy_messages(),
+            messages=list(assignment.messages),
             state=deepcopy(assignment.state),
             tools=assignment.run_input.get("tools") or [],
             context=assignment.run_input.get("context") or [],

@@ -14,7 +14,7 @@ from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
-    from inbox.forms.form_nodes import Node
+    from inbox.forms.form_nodes import FileField, Node
 
 MAX_DEFAULT_CHARACTERS = 200
 
@@ -161,16 +161,20 @@ def _kind_hints(node: "Node") -> list[str]:
         return []
     if node.kind == "moment":
         return [gettext("Date and time in UTC.")]
-    if node.kind == "file" and node.file_field is not None:
-        limit = filesizeformat(node.file_field.limit_bytes)
-        accepts = node.file_field.accept_attribute
-        if accepts == "image/*":
-            return [gettext("An image of up to {limit}.").format(limit=limit)]
-        if accepts:
-            return [gettext("{type}, up to {limit}.").format(type=accepts, limit=limit)]
-        return [gettext("Up to {limit}.").format(limit=limit)]
+    if node.file_field is not None:
+        return [_file_hint(node.file_field)]
     text = _FORMATS.get(str(schema.get("format")))
     return [gettext(text)] if text else []
+
+
+def _file_hint(field: "FileField") -> str:
+    """Return the limits of an upload, before a file is chosen."""
+    limit, accepts = filesizeformat(field.limit_bytes), field.accept_attribute
+    if accepts == "image/*":
+        return gettext("An image of up to {limit}.").format(limit=limit)
+    if accepts:
+        return gettext("{type}, up to {limit}.").format(type=accepts, limit=limit)
+    return gettext("Up to {limit}.").format(limit=limit)
 
 
 _FORMATS = {

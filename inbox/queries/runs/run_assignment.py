@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
+from ag_ui.core import BaseEvent, Interrupt, Message, ResumeEntry
 from django.conf import settings
+from pydantic import TypeAdapter
 
 from agents.agui.conversation import Conversation
 from agents.port import InterruptAnswer, Proposal
@@ -26,6 +27,7 @@ from inbox.rules.files.references import MARK
 from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 
+_MESSAGES = TypeAdapter(list[Message])
 _MEMORY = Select(
     lambda params: Memory.objects.filter(thread=params.thread).values_list("body", flat=True)
 )
@@ -59,6 +61,7 @@ class Assignment:
     is_resume: bool  #: or a retry
     stopped: bool  #: a person answered "stop" about an unknown outcome
     endpoint_digest: str  #: of a remote agent, else ""
+    messages: Sequence[Message]  #: copies, whose files the agent can load
 
 
 def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Assignment:
@@ -85,6 +88,8 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
     for event, _ in own_events:
         conversation.apply(event)
     resumed = lineage.origin.resumes
+    # The same in every attempt, which repeats what the agent says.
+    loads_until = (run.started_at or run.queued_at) + timedelta(seconds=settings.FILE_LINK_SECONDS)
     hours = thread.team.request_expiry_hours
     return Assignment(
         thread_id=thread.external_id,
@@ -98,12 +103,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         state=state,
         own_events=[event for event, _ in own_events],
         replayed=[event for event, from_agent in [*replayable.events, *own_events] if from_agent],
-        answers=_answers(
-            thread,
-            lineage.interrupts,
-            # The same in every attempt, which repeats what the agent says.
-            (run.started_at or run.queued_at) + timedelta(seconds=settings.FILE_LINK_SECONDS),
-        ),
+        answers=_answers(thread, lineage.interrupts, loads_until),
         checkpoint=json.loads(resumed.checkpoint) if resumed else None,
         memory=_memory_of(thread) if has_history else None,
         known_tool_calls=[name for name, _ in calls],
@@ -111,7 +111,19 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
         endpoint_digest=endpoint_digest,
+        messages=_messages_with_links(run, thread, conversation, loads_until),
     )
+
+
+def _messages_with_links(
+    run: Run, thread: Thread, conversation: Conversation, loads_until: datetime
+) -> Sequence[Message]:
+    """Return copies of the messages; those that are stored keep addresses without a query."""
+    if MARK not in run.input and MARK not in thread.messages:
+        return conversation.copy_messages()
+    messages = conversation.to_json()["messages"]
+    linked = with_file_links(messages, thread_id=thread.pk, expires_at=loads_until)
+    return _MESSAGES.validate_python(linked)
 
 
 def _memory_of(thread: Thread) -> Any:

@@ -39,6 +39,15 @@ class FileReference:
         values = (str(self.id), self.name, self.media_type, self.size, self.sha256, url)
         return dict(zip(MEMBERS, values, strict=True))
 
+    def as_part(self, site: str) -> dict[str, Any]:
+        """Return the file as a content part of a message (AG-UI)."""
+        kind = self.media_type.partition("/")[0]
+        return {
+            "type": kind if kind in ("image", "audio", "video") else "document",
+            "source": {"type": "url", "value": self.address(site), "mimeType": self.media_type},
+            "metadata": {"filename": self.name, "size": self.size},
+        }
+
     def facts(self) -> dict[str, Any]:
         """Return what the view digest and the row of an interrupt have of the file."""
         return {name: value for name, value in self.as_json("").items() if name != "url"}

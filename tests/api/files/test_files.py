@@ -2,9 +2,11 @@
 
 import hashlib
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.test import Client
 
+from inbox import engine
 from inbox.models import AuditEntry, File, StoredBlob
 from tests.support.files.samples import HTML, png
 from tests.support.files.sending import body_of, broken_references, orphans, send, sent
@@ -130,3 +132,31 @@ def test_uploads_downloads_and_erasures_are_audited(world, key_with):
         "file.downloaded",
         "file.erased",
     ]
+
+
+def test_a_run_names_files_that_become_parts_of_its_message(world, key_with):
+    file = sent(world.key, png(), "photo.png")
+    api = key_with("run", "read")
+
+    begun = api.post(
+        "/api/runs", {"agent": "rehearsal", "message": "Look", "files": [file["id"]]}
+    ).json()
+    engine.execute_run(UUID(begun["id"]))
+
+    text, part = api.get(f"/api/threads/{begun['thread']}/messages").json()["results"][0]["content"]
+    assert text == {"type": "text", "text": "Look"}
+    assert (part["type"], part["metadata"]["filename"]) == ("image", "photo.png")
+    assert part["source"]["value"] == f"/files/{file['id']}/#sha256={file['sha256']}"
+    assert str(File.objects.get().thread_id) == begun["thread"]
+
+
+def test_a_run_names_no_file_of_another_agent(world, key_with, as_agent):
+    other = as_agent(None)
+    file = send(world.key, png(), "photo.png", other.slug).json()
+
+    answer = key_with("run").post(
+        "/api/runs", {"agent": "rehearsal", "message": "Look", "files": [file["id"]]}
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
+    assert File.objects.get().thread_id is None

@@ -17,6 +17,7 @@ SCHEMA = {
     },
     "required": ["photo"],
 }
+ASK = {"message": "Upload a photo", "reason": "upload_required", "schema": SCHEMA}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def file(content, name="photo.png"):
 
 
 def test_a_chosen_file_is_sent_and_other_input_is_kept(site):
-    (interrupt,) = site.play({"reason": "upload_required", "responseSchema": SCHEMA})
+    (interrupt,) = site.play(ASK)
     with site.open_as("marco") as page:
         site.open(page, interrupt)
         page.fill("[name='answer/note']", "typed before")
@@ -45,7 +46,7 @@ def test_a_chosen_file_is_sent_and_other_input_is_kept(site):
 
 
 def test_a_refused_file_is_an_error_beside_its_field(site):
-    (interrupt,) = site.play({"reason": "upload_required", "responseSchema": SCHEMA})
+    (interrupt,) = site.play(ASK)
     with site.open_as("marco") as page:
         site.open(page, interrupt)
 
@@ -57,7 +58,7 @@ def test_a_refused_file_is_an_error_beside_its_field(site):
 
 
 def test_a_file_can_be_dropped(site):
-    (interrupt,) = site.play({"reason": "upload_required", "responseSchema": SCHEMA})
+    (interrupt,) = site.play(ASK)
     with site.open_as("marco") as page:
         site.open(page, interrupt)
         transfer = page.evaluate_handle(

@@ -1,4 +1,4 @@
-"""What agents get of the files in an answer, and which files an answer may have."""
+"""Links to the files of an answer that agents get, and the files that an answer may have."""
 
 import json
 
