@@ -11,11 +11,11 @@ from tests.support.steps import open_interrupts, start
 
 
 def request_with(world: Any, as_agent: Callable[..., Any], **interrupt: Any) -> Any:
-    """Start a run that ends with this interrupt; on resume the agent says what it was answered."""
-    asked = Interrupt(**{"id": "i", "reason": "upload_required", **interrupt})
+    """Start a run that ends with this interrupt."""
+    interrupt_row = Interrupt(**{"id": "i", "reason": "upload_required", **interrupt})
 
     async def play(run_input: Any, context: Any) -> Any:
-        yield asking(run_input, asked)
+        yield asking(run_input, interrupt_row)
 
     (row,) = open_interrupts(start(world, "go", agent=as_agent(play)))
     return row
@@ -39,9 +39,9 @@ def request_with_file(world: Any, as_agent: Callable[..., Any], content: bytes) 
 def run_that_names(world: Any, as_agent: Callable[..., Any], file_id: str) -> Any:
     """Start a run whose request names a file, and return it as it ended."""
     metadata = {"signoff": {"files": [file_id]}}
-    asked = Interrupt(id="i", reason="input_required", metadata=metadata)
+    interrupt_row = Interrupt(id="i", reason="input_required", metadata=metadata)
 
     async def play(run_input: Any, context: Any) -> Any:
-        yield asking(run_input, asked)
+        yield asking(run_input, interrupt_row)
 
     return start(world, "go", agent=as_agent(play))
