@@ -129,9 +129,7 @@ class ToolContext:
         no expiry; the default is the tool's. An approval is bound to the bytes of `files`.
         """
         raise CallPaused(
-            InterruptRequest(
-                message, reason, response_schema, expires_in, metadata, present, files
-            )
+            InterruptRequest(message, reason, response_schema, expires_in, metadata, present, files)
         )
 
 

@@ -100,6 +100,6 @@ def test_strangers_get_no_file_page_or_picture(world, client, key_with):
     client.force_login(world.carol)
     addresses = ("", "view/", "text", "pages/1")
 
-    pages = {client.get(f"/files/{file['id']}/{rest}").status_code for rest in addresses}
+    pages = {client.get(f"/files/{file['id']}/{remainder}").status_code for remainder in addresses}
 
     assert pages == {404}
