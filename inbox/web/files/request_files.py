@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from inbox.actions.files.uploads import upload_to_request
 from inbox.platform.files.received_files import ReceivedFile
+from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import post_page
@@ -17,6 +18,7 @@ _STATUSES = {errors.TooLarge: 413, errors.StorageFull: 507, errors.AlreadyDecide
 @post_page
 def upload(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     """Store one file, and return its reference or the problem with it."""
+    interrupt_for(actor, interrupt_id)
     received = request.FILES.get("file")
     if not isinstance(received, ReceivedFile):
         return JsonResponse({"problem": ""}, status=400)
