@@ -108,6 +108,17 @@ class RunContext(Protocol):
         """
         ...
 
+    async def attach_file(self, name: str, content: bytes) -> Mapping[str, Any]:
+        """
+        Store a file, and return its reference: name its `id` in `metadata.signoff.files`.
+
+        The same file again in a thread returns the first one, so that a restart repeats nothing.
+
+        Raises:
+            ValueError: it is empty, too large, or the team has no space left.
+        """
+        ...
+
     def save_checkpoint(self, value: Any) -> None:
         """Save JSON for the run that resumes this one; stored only if this run is interrupted."""
         ...

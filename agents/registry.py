@@ -13,6 +13,7 @@ _BUILT_IN = {
     "database-steward": "agents.examples.database_steward:database_steward",
     "onboarding": "agents.examples.onboarding:onboarding",
     "importer": "agents.examples.error_recovery:importer",
+    "expense-desk": "agents.examples.expenses:expense_desk",
     "treasury": "agents.examples.policy_hold:treasury",
     "showcase": "agents.examples.showcase:showcase",
 }

@@ -11,6 +11,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.files.erasure import delete_leftovers, erase_expired_files
 from inbox.actions.notifications.announcements import (
     announce_expiry,
     delete_old_announcements,
@@ -67,10 +68,10 @@ def sweep() -> None:
     for endpoint_id in overdue.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
             delete_old_messages(endpoint_id=endpoint_id)
-    for team_id in overdue.teams_with_old_entries():
-        with _logged(team=str(team_id)):
-            erase_expired(team_id=team_id)
+    erase_old_data()
     if _purges.is_due():
+        with _logged(what="files"):
+            delete_leftovers()
         with _logged(what="sign-ins"):
             delete_stale_rows()
             delete_old_announcements()
@@ -80,6 +81,16 @@ def sweep() -> None:
 
 
 _purges = Timer(PURGE_SECONDS)
+
+
+def erase_old_data() -> None:
+    """Erase audit payloads and files that are older than their teams keep them."""
+    for team_id in overdue.teams_with_old_entries():
+        with _logged(team=str(team_id)):
+            erase_expired(team_id=team_id)
+    for team_id in overdue.teams_with_old_files():
+        with _logged(team=str(team_id)):
+            erase_expired_files(team_id=team_id)
 
 
 def handle_due_times() -> None:

@@ -109,6 +109,16 @@ def _plain_static_names(settings: Any) -> None:
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
 
 
+@pytest.fixture(autouse=True)
+def _empty_file_storage(_plain_static_names: None, settings: Any, tmp_path: Any) -> None:
+    """A rolled back test leaves no rows, and so may leave no files."""
+    from inbox.platform.files.storage import storage_options
+
+    settings.FILES_DIR = tmp_path / "files"
+    files = storage_options("", settings.FILES_DIR)
+    settings.STORAGES = {**settings.STORAGES, "files": files}
+
+
 @pytest.fixture(scope="session")
 def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
     """Start from a copy of a migrated SQLite database: migrating takes seconds in each process."""

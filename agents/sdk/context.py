@@ -25,6 +25,14 @@ def _discard_events(_events: Sequence[BaseEvent]) -> None:
 
 
 @dataclass(frozen=True)
+class AttachedFile:
+    """A file that reviewers see with a request; its type is read from its content."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
 class InterruptRequest:
     """The content of an interrupt about a tool call: an approval, or a request for input."""
 
@@ -34,6 +42,7 @@ class InterruptRequest:
     expires_in: ExpiresIn = TEAM_DEFAULT
     metadata: Mapping[str, Any] | None = None
     present: Present | None = None  #: how reviewers see it
+    files: Sequence[AttachedFile] = ()
 
     @property
     def is_approval(self) -> bool:
@@ -109,6 +118,7 @@ class ToolContext:
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
         present: Present | None = None,
+        files: Sequence[AttachedFile] = (),
     ) -> Never:
         """
         Pause the call with an interrupt; the function starts again with the answer.
@@ -116,10 +126,10 @@ class ToolContext:
         Without a schema a person approves or denies the call; with one they answer, and
         `resumed` is the answer. Pause before any effect, because the function starts from its
         beginning; a `once` tool can only pause in its approval function. `expires_in`: None for
-        no expiry; the default is the tool's.
+        no expiry; the default is the tool's. An approval is bound to the bytes of `files`.
         """
         raise CallPaused(
-            InterruptRequest(message, reason, response_schema, expires_in, metadata, present)
+            InterruptRequest(message, reason, response_schema, expires_in, metadata, present, files)
         )
 
 

@@ -55,7 +55,7 @@ class LlmAgent(SdkAgent):
             if not replay.is_committed(event):
                 conversation.apply(event)
             yield event
-        yield context.run_finished()
+        yield await context.run_finished()
 
     async def _converse(
         self, context: StepContext, conversation: Conversation, replay: "_ModelReplay"

@@ -46,7 +46,7 @@ class ScriptedAgent(SdkAgent):
             position += 1
         if context.interrupts:
             ctx.save_checkpoint({"script": script, "step": position})
-        yield context.run_finished()
+        yield await context.run_finished()
 
 
 async def _follow_step(step: Step, context: StepContext) -> AsyncIterator[BaseEvent]:

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
-from agents.sdk.context import InterruptRequest, text_events, tool_call_events
+from agents.sdk.context import AttachedFile, InterruptRequest, text_events, tool_call_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
 from agents.sdk.present import with_present
 from agents.sdk.schemas import approval_schema
@@ -57,6 +57,7 @@ class StepContext:
     proposed: list[ProposedCall] = field(default_factory=list)
     interrupts: list[Interrupt] = field(default_factory=list)  #: the run pauses if there are any
     _counts: dict[str, int] = field(default_factory=dict)
+    _files: dict[str, Sequence[AttachedFile]] = field(default_factory=dict)  #: by interrupt id
     _message_id: str | None = None
 
     @property
@@ -125,12 +126,18 @@ class StepContext:
         return tool_call_id.rpartition("-")[2].startswith(_INVALID)
 
     def add_interrupt(
-        self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any
+        self,
+        reason: str,
+        *,
+        expires_in: ExpiresIn = TEAM_DEFAULT,
+        files: Sequence[AttachedFile] = (),
+        **fields: Any,
     ) -> Interrupt:
         """Add an interrupt; the run pauses at the end of the step."""
         fields |= expiry_field(expires_in, self.clock.now())
         interrupt = Interrupt(id=self.new_id("i"), reason=reason, **fields)
         self.interrupts.append(interrupt)
+        self._files[interrupt.id] = files
         return interrupt
 
     @property
@@ -151,6 +158,7 @@ class StepContext:
             expires_in=first_specified(request.expires_in, call.expires_in, tool.expires_in),
             response_schema=schema,
             metadata=with_present(request.metadata, request.present or tool.present(call.args)),
+            files=request.files,
         )
 
     def tool_result(self, tool_call_id: str, content: str) -> BaseEvent:
@@ -159,11 +167,21 @@ class StepContext:
             message_id=self.new_id("r"), tool_call_id=tool_call_id, content=content, role="tool"
         )
 
-    def run_finished(self) -> agui.RunFinishedEvent:
-        """Build RUN_FINISHED: interrupted if there are interrupts, else success."""
+    async def run_finished(self) -> agui.RunFinishedEvent:
+        """Store attached files, and build RUN_FINISHED: interrupted with interrupts, or success."""
+        for interrupt in self.interrupts:
+            await self._attach(interrupt, self._files[interrupt.id])
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self.interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self.interrupts)
         return agui.RunFinishedEvent(
             thread_id=self.run_input.thread_id, run_id=self.run_input.run_id, outcome=outcome
         )
+
+    async def _attach(self, interrupt: Interrupt, files: Sequence[AttachedFile]) -> None:
+        if not files:
+            return
+        references = [await self.ctx.attach_file(file.name, file.content) for file in files]
+        metadata = dict(interrupt.metadata or {})
+        signoff = {**metadata.get("signoff", {}), "files": [row["id"] for row in references]}
+        interrupt.metadata = {**metadata, "signoff": signoff}

@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from agents.port import RunContext
 from agents.sdk.agent import SdkAgent
-from agents.sdk.context import progress_event
+from agents.sdk.context import AttachedFile, progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.present import Present, with_present
 from agents.sdk.step import StepContext
@@ -204,11 +204,13 @@ class WorkflowContext:
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
         present: Present | None = None,
+        files: Sequence[AttachedFile] = (),
     ) -> InterruptReply:
         """
         Ask a person something that is not about a tool call, and wait for the answer.
 
-        `expires_in`: None for no expiry; the default is the team's.
+        `expires_in`: None for no expiry; the default is the team's. The answer is bound to the
+        bytes of `files`, which reviewers see with the request.
         """
         if not self._begin(f"ask {reason}"):
             return InterruptReply(**self._stored_result())
@@ -219,6 +221,7 @@ class WorkflowContext:
                 message=message or None,
                 response_schema=response_schema,
                 metadata=with_present(metadata, present),
+                files=files,
             )
         self._pause_if_interrupted({})
         (answer,) = self._context.answers
@@ -333,7 +336,7 @@ class Workflow(SdkAgent):
                 yield event
             if await task:
                 ctx.save_checkpoint(workflow_context.checkpoint)
-            yield context.run_finished()
+            yield await context.run_finished()
         finally:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):

@@ -6,6 +6,7 @@ from inbox.api.agents import agents
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
+from inbox.api.files import files
 from inbox.api.notifications import absences, browsers, chats, preferences
 from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
@@ -24,6 +25,9 @@ urlpatterns = [
     path("runs/<uuid:run_id>", runs.Runs.of("get_run")),
     path("runs/<uuid:run_id>/cancel", runs.Runs.of("cancel_run")),
     path("runs/<uuid:run_id>/retry", runs.Runs.of("retry_run")),
+    path("files", files.Files.of("upload_file")),
+    path("files/<uuid:file_id>", files.Files.of("get_file", "erase_file")),
+    path("files/<uuid:file_id>/content", files.FileContent.of("get_file_content")),
     path("threads", threads.Threads.of("list_threads")),
     path("threads/<uuid:thread_id>", threads.Threads.of("get_thread")),
     path("threads/<uuid:thread_id>/messages", threads.Threads.of("list_messages")),

@@ -13,6 +13,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
+from inbox.platform.files.storage import storage_options
 from inbox.platform.logs import LOGGING_CONFIGURATION
 from inbox.platform.setting_parsers import (
     allauth_settings,
@@ -354,6 +355,22 @@ VAPID_SUBJECT = (
     else f"mailto:{parseaddr(DEFAULT_FROM_EMAIL)[1]}"
 )
 
+# -- files ----------------------------------------------------------------------------------------
+MIB = 1024 * 1024
+#: `s3://bucket/prefix` with the extra `s3`; "" for a folder of the data directory.
+FILES_URL = os.environ.get("SIGNOFF_FILES_URL", "")
+#: Unfinished uploads, previews and, without SIGNOFF_FILES_URL, files.
+FILES_DIR = DATA_DIR / "files"
+#: Limits of one file, of all files of one request, and of all that is stored for a team.
+FILE_BYTES = int(os.environ.get("SIGNOFF_FILE_BYTES", str(100 * MIB)))
+REQUEST_FILE_BYTES = int(os.environ.get("SIGNOFF_REQUEST_FILE_BYTES", str(250 * MIB)))
+TEAM_FILE_BYTES = int(os.environ.get("SIGNOFF_TEAM_FILE_BYTES", str(10 * 1024 * MIB)))
+#: Uploads are refused while the disk has less free space, which the database needs.
+FREE_DISK_BYTES = int(os.environ.get("SIGNOFF_FREE_DISK_BYTES", str(256 * MIB)))
+#: How long the link to a file works that an agent or a client gets.
+FILE_LINK_SECONDS = int(os.environ.get("SIGNOFF_FILE_LINK_SECONDS", "3600"))
+FILE_UPLOAD_HANDLERS = ["inbox.platform.files.received_files.FileReceiver"]
+
 # -- pages ----------------------------------------------------------------------------------------
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -374,6 +391,7 @@ DEMO_PEOPLE: Sequence[str] = ()
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {
+    "files": storage_options(FILES_URL, FILES_DIR),
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": (

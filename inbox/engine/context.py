@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from agents.port import (
     Journal,
     ToolRefused,
 )
+from inbox.actions.files.uploads import attach_file
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.tool_calls import CallAttempt
 from inbox.engine.agent_loop import ToolResult
@@ -76,6 +77,19 @@ class EngineJournal:
         await self._run_command(self._undo_begin, tool_call_id)
         self._started_once_calls.discard(tool_call_id)
 
+    async def attach(self, name: str, content: bytes) -> Any:
+        """Return the reference of a stored file, or why it was refused."""
+        return await self._run_command(self._attach, (name, content))
+
+    def _attach(
+        self, preceding: run_lease.EventBatch, files: Sequence[tuple[str, bytes]]
+    ) -> Sequence[Any]:
+        run_lease.append_events(lease=self._lease, batch=preceding)
+        return [
+            attach_file(thread_id=self._lease.thread_id, name=name, content=content)
+            for name, content in files
+        ]
+
     def _begin(
         self, preceding: run_lease.EventBatch, attempts: Sequence[CallAttempt]
     ) -> Sequence[Any]:
@@ -104,8 +118,15 @@ class EngineContext:
     memory: Any
     journal: Journal
     emit_out_of_band: Callable[[Sequence[BaseEvent]], None]
+    attach: Callable[[str, bytes], Awaitable[Any]]
     saved_checkpoint: Any = None
     saved_memory: str | None = None  #: as JSON text
+
+    async def attach_file(self, name: str, content: bytes) -> Mapping[str, Any]:
+        reference = await self.attach(name, content)
+        if isinstance(reference, errors.RequestRejected):
+            raise ValueError(reference.message)  # noqa: TRY004 - the file is wrong, not its type
+        return dict(reference)
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved_checkpoint = value

@@ -79,6 +79,7 @@ class Driver:
             memory=assignment.memory,
             journal=self._journal,
             emit_out_of_band=self._loop.emit_out_of_band,
+            attach=self._journal.attach,
         )
         self._uncommitted = run_lease.EventBatch()
         self._is_restartable = agent is not None and agent.restartable
@@ -249,8 +250,7 @@ class Driver:
         return RunAgentInput(
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
-            # Copies, because the agent may change its input.
-            messages=assignment.conversation.copy_messages(),
+            messages=list(assignment.messages),
             state=deepcopy(assignment.state),
             tools=assignment.run_input.get("tools") or [],
             context=assignment.run_input.get("context") or [],

@@ -27,6 +27,9 @@ def apply_draft(draft: str, submission: Submission, plan: Callable[[], Node]) ->
     if verb in _STATES_BY_VERB:
         submission.put(f"{target}@on", _STATES_BY_VERB[verb])
         return ""
+    if verb == "clear":
+        submission.put(target, "")
+        return ""
     if verb not in ("add", "remove"):
         return ""
     before = plan()

@@ -11,6 +11,7 @@ from agents.agui import strict_json
 from inbox.forms import labels
 from inbox.forms.drafts import apply_draft, set_focus
 from inbox.forms.field_errors import add_empty_group_errors, add_schema_errors
+from inbox.forms.file_fields import FormFiles
 from inbox.forms.form_nodes import FormResult, Node, Problem
 from inbox.forms.planner import Planner
 from inbox.forms.submission import Submission
@@ -42,6 +43,7 @@ class _Source:
     excluded: Collection[str]
     is_text: bool  #: whether the fields are one text field
     masks: NumberedMasks | None = None  #: of the secrets in the value
+    files: FormFiles | None = None
 
     def mask(self, value: Any) -> Any:
         """Return a value with its secrets masked."""
@@ -61,7 +63,10 @@ class _Source:
     def plan(self, submission: Submission | None, base: Any) -> Node:
         is_text = self.is_text and (base is ABSENT or isinstance(base, str))
         schema = TEXT if is_text else self.schema
-        node = Planner(schema, submission, shows_real_names=self.value is not ABSENT).plan(
+        planner = Planner(
+            schema, submission, shows_real_names=self.value is not ABSENT, files=self.files
+        )
+        node = planner.plan(
             schema,
             base,
             name=self.name,
@@ -141,6 +146,7 @@ def build_form(
     data: QueryDict | None = None,
     secrets: Secrets = NAMES,
     is_text: bool = False,
+    files: FormFiles | None = None,
 ) -> Form:
     """
     Build the form for one value of a schema; an invalid schema is ignored.
@@ -149,7 +155,7 @@ def build_form(
     not edited is read back as the secret. `excluded` members have fields elsewhere on the page.
     With `is_text` the form is one text field, while the JSON tab accepts whatever the schema
     allows. With `data`, a submission, the form shows what was typed: changed by a button (`draft`)
-    or with its problems.
+    or with its problems. With `files` the schemas of files become uploads.
     """
     if isinstance(value, Mapping) and excluded:
         value = {key: member for key, member in value.items() if key not in excluded}
@@ -157,7 +163,9 @@ def build_form(
     if value is not ABSENT:
         masks = NumberedMasks(secrets)
         masks.hidden(value)
-    source = _Source(_checked_schema(schema), value, name, frozenset(excluded), is_text, masks)
+    source = _Source(
+        _checked_schema(schema), value, name, frozenset(excluded), is_text, masks, files
+    )
     submission = Submission(data) if data is not None else None
     if submission is None or submission.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)
@@ -217,7 +225,7 @@ def _is_switch(draft: str, tab: str, source: _Source) -> bool:
 
 def _to_json(source: _Source, submission: Submission, base: Any) -> Form:
     root = source.plan(submission, base)
-    reader = SubmissionReader(submission)
+    reader = SubmissionReader(submission, files=source.files)
     value = source.unmask(reader, root, reader.read(root))
     if reader.errors:  # unreadable fields have no JSON
         return Form(source, FORM_TAB, root, base, _problems(root, reader))
@@ -227,7 +235,7 @@ def _to_json(source: _Source, submission: Submission, base: Any) -> Form:
 
 def _to_fields(source: _Source, submission: Submission, base: Any) -> Form:
     node = source.json_node(submission.text(f"{source.name}.json"))
-    reader = SubmissionReader(submission)
+    reader = SubmissionReader(submission, files=source.files)
     value = _read_json_node(reader, node, source, base)
     if reader.errors:
         return Form(source, JSON_TAB, node, base, _problems(node, reader))
@@ -239,7 +247,7 @@ def _read(source: _Source, submission: Submission) -> tuple[Form, FormResult]:
         base = _parse_base(source, submission)
     except strict_json.JsonRejected:
         return _incomplete(source)
-    reader = SubmissionReader(submission)
+    reader = SubmissionReader(submission, files=source.files)
     match submission.text(f"{source.name}.tab"):
         case "json":
             root = source.json_node(submission.text(f"{source.name}.json"))

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from inbox.forms.values import ABSENT, field_id
+from inbox.rules.files.file_types import media_type_of
+from inbox.rules.files.references import FileReference
 from inbox.rules.schema.secrets import is_mask
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, is_long
 
@@ -40,13 +42,29 @@ class Option:
     id: str = ""
 
 
+@dataclass(frozen=True)
+class FileField:
+    """The files that an upload accepts, and the form of its value."""
+
+    kind: str  #: address, reference or base64
+    accepts: str  #: a media type, or a range such as `image/*`
+    upload_url: str
+    limit_bytes: int
+
+    @property
+    def accept_attribute(self) -> str:
+        """Return the value of the control's `accept`; "" for any file."""
+        accepts = media_type_of(self.accepts)
+        return "" if accepts in ("*/*", "application/octet-stream") else accepts
+
+
 @dataclass
 class Node:
     """
     One part of a form.
 
     `kind` selects its template and its parser: text, area, number, moment, day, choice, select,
-    many, json, fixed, group, list or branch.
+    many, json, fixed, group, list, branch or file.
     """
 
     kind: str
@@ -81,6 +99,8 @@ class Node:
     opened: bool = False
     autofocus: bool = False
     is_empty: bool = False  #: a group without any input
+    file_field: FileField | None = None  #: of an upload, or of the items of a list of files
+    file: FileReference | None = None  #: the uploaded file
 
     @property
     def id(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.forms.values import ABSENT
@@ -13,7 +14,7 @@ from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
-    from inbox.forms.form_nodes import Node
+    from inbox.forms.form_nodes import FileField, Node
 
 MAX_DEFAULT_CHARACTERS = 200
 
@@ -45,6 +46,9 @@ PART_OF_MASK = gettext_noop("Replace the whole value, not part of the mask.")
 MASK_MOVED = gettext_noop("The value contains a mask. Enter the real value, or leave it unchanged.")
 _INVALID = gettext_noop("This value does not match the schema.")
 INVALID_CHOICE = gettext_noop("Choose one of the listed values.")
+FILE_GONE = gettext_noop("This file no longer exists. Upload it again.")
+FILE_TYPE = gettext_noop("This file is {found}, and the agent asks for {accepted}.")
+FILE_TOO_LARGE = gettext_noop("This file is too large for the answer.")
 TOO_MANY_FIELDS = gettext_noop("This form cannot hold more fields. Add the others as JSON.")
 
 
@@ -157,8 +161,20 @@ def _kind_hints(node: "Node") -> list[str]:
         return []
     if node.kind == "moment":
         return [gettext("Date and time in UTC.")]
+    if node.file_field is not None:
+        return [_file_hint(node.file_field)]
     text = _FORMATS.get(str(schema.get("format")))
     return [gettext(text)] if text else []
+
+
+def _file_hint(field: "FileField") -> str:
+    """Return the limits of an upload, before a file is chosen."""
+    limit, accepts = filesizeformat(field.limit_bytes), field.accept_attribute
+    if accepts == "image/*":
+        return gettext("An image of up to {limit}.").format(limit=limit)
+    if accepts:
+        return gettext("{type}, up to {limit}.").format(type=accepts, limit=limit)
+    return gettext("Up to {limit}.").format(limit=limit)
 
 
 _FORMATS = {
@@ -230,6 +246,7 @@ _MISSING = {
     "many": _MISSING_ITEMS,
     "group": gettext_noop("Fill in at least one field of “{label}”."),
     "fixed": READ_ONLY_MISSING,
+    "file": gettext_noop("Choose a file for “{label}”."),
 }
 
 

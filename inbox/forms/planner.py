@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from inbox.forms import labels
+from inbox.forms.file_fields import FormFiles, plan_file
 from inbox.forms.form_nodes import Node, Option, Row
 from inbox.forms.scalar_fields import plan_checkboxes, plan_choice, plan_number, plan_text
 from inbox.forms.schema_resolver import (
@@ -40,13 +41,19 @@ class Planner:
     """A planner of one form with bounded work."""
 
     def __init__(
-        self, schema: Any, submission: Submission | None, *, shows_real_names: bool = False
+        self,
+        schema: Any,
+        submission: Submission | None,
+        *,
+        shows_real_names: bool = False,
+        files: FormFiles | None = None,
     ) -> None:
         self.schemas = SchemaResolver(schema)
         self.submission = submission
         #: Whether real names and values are shown beside the agent's titles, so that a title cannot
         #: disguise what is approved.
         self.shows_real_names = shows_real_names
+        self.files = files  #: None for forms without uploads
         self.fields_left = MAX_FIELDS
         self.options_left = MAX_OPTIONS
 
@@ -110,6 +117,18 @@ class Planner:
         if kind is None or UNSUPPORTED_KEYWORDS & flat_schema.keys() or depth > MAX_DEPTH:
             raise UnsupportedSchema
         node.schema = flat_schema
+        if kind in ("string", "object") and plan_file(self, node):
+            return
+        self._plan_control(node, kind, flat_schema, depth, excluded)
+
+    def _plan_control(
+        self,
+        node: Node,
+        kind: str,
+        flat_schema: dict[str, Any],
+        depth: int,
+        excluded: Collection[str],
+    ) -> None:
         value = ABSENT if node.nullable and node.original is None else node.original
         match kind:
             case "choice":
@@ -137,6 +156,8 @@ class Planner:
         if len(types) > 1:
             return None
         type_name = types[0] if types else implied_type(flat_schema)
+        if type_name is None and self.files is not None and "contentMediaType" in flat_schema:
+            type_name = "string"
         if value is not ABSENT:
             if type_name is None:
                 type_name = type_of(value).replace("integer", "number")
@@ -377,6 +398,10 @@ class Planner:
         self._count_fields(len(tokens))
         title = title_of(self._flatten_or_empty(items))
         node.item_label = title or gettext(labels.ITEM)
+        blank = Node("json", node.name, "", required=True, original=ABSENT, masked=ABSENT)
+        blank.schema = self._flatten_or_empty(items)
+        if plan_file(self, blank):
+            node.file_field = blank.file_field
         for number, token in enumerate(tokens, start=1):
             child = self.plan(
                 items,
@@ -391,7 +416,8 @@ class Planner:
             child.in_row = True
             node.rows.append(Row(token, child))
         most = flat_schema.get("maxItems", MAX_FIELDS)
-        node.can_add = len(tokens) < most and self.fields_left > 0
+        # Files are added by choosing them.
+        node.can_add = len(tokens) < most and self.fields_left > 0 and node.file_field is None
 
     def _set_state(self, node: Node, value: Any) -> None:
         if value is not ABSENT:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from agents.agui import strict_json
 from inbox.forms import labels
+from inbox.forms.file_fields import FormFiles, read_file
 from inbox.forms.form_nodes import Node
 from inbox.forms.scalar_fields import UNSET
 from inbox.forms.submission import Submission
@@ -31,6 +32,7 @@ class SubmissionReader:
     #: Required groups without input: not part of the value, but checked for missing fields.
     empty_groups: list[tuple[Path, Any]] = field(default_factory=list)
     may_quote_values: bool = True  #: whether errors may contain values (no secrets)
+    files: FormFiles | None = None
 
     def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
         self.nodes_by_path.setdefault(path, []).append(node)
@@ -48,6 +50,7 @@ class SubmissionReader:
             "many": self._many,
             "choice": self._choice,
             "select": self._choice,
+            "file": self._file,
         }
         return readers.get(node.kind, self._typed)(node, path)
 
@@ -113,6 +116,17 @@ class SubmissionReader:
             )
             return self.add_error(node, path, message.format(kept=repr(value)))
         return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def _file(self, node: Node, path: Path) -> Any:
+        problem = self.submission.text(f"{node.name}@problem")
+        if problem:
+            return self.add_error(node, path, problem)
+        if self.files is None or self.submission.text(node.name) is None:
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        if node.is_null and not node.text:
+            return None
+        value, problem = read_file(self.files, node)
+        return self.add_error(node, path, problem) if problem else value
 
     def _choice(self, node: Node, path: Path) -> Any:
         if not self.submission.has(f"{node.name}@here"):
@@ -214,6 +228,9 @@ class SubmissionReader:
     def _list(self, node: Node, path: Path) -> Any:
         if self.submission.tokens(node.name) is None:
             return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        problem = self.submission.text(f"{node.name}@problem")
+        if problem:
+            return self.add_error(node, path, problem)
         if not node.rows and node.state == "auto":
             return ABSENT
         items: list[Any] = []

@@ -52,6 +52,7 @@ RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("showcase", None, "What is ready?"),
     ("onboarding", None, "Ana starts in December"),
     ("importer", None, "Import the orders of the quarter"),
+    ("expense-desk", None, "Check the expenses of November"),
     ("treasury", None, "Pay what is due today"),
     ("rehearsal", None, "rehearse:confirmation"),
 )

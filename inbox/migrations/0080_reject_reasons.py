@@ -4,7 +4,7 @@ import inbox.rules.people.reject_reasons
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0074_message_arguments")]
+    dependencies = [("inbox", "0076_file_retention_and_attachments")]
 
     operations = [
         migrations.AddField(

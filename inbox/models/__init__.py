@@ -22,6 +22,7 @@ from inbox.models.decisions.collaboration import (
 from inbox.models.decisions.decisions import Decision
 from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
+from inbox.models.files.files import File, StoredBlob
 from inbox.models.idempotency import IdempotencyRecord
 from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
 from inbox.models.notifications.decision_links import DecisionLink
@@ -76,6 +77,7 @@ __all__ = [
     "Endorsement",
     "Endpoint",
     "Event",
+    "File",
     "Grant",
     "Group",
     "GroupMember",
@@ -94,6 +96,7 @@ __all__ = [
     "Run",
     "SavedView",
     "Snooze",
+    "StoredBlob",
     "Subscription",
     "Team",
     "Thread",

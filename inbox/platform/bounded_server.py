@@ -1,14 +1,18 @@
 """
 Daphne with bounds: body size, waiting frames, and backpressure for slow clients.
 
-Why: Daphne stores bodies of any size, queues any number of frames, and buffers all that a client
-does not read (https://github.com/django/daphne/issues/170). It refuses every WebSocket handshake
-with 403.
+Why: Daphne stores bodies of any size and passes them on in memory, queues any number of frames, and
+buffers all that a client does not read (https://github.com/django/daphne/issues/170). It refuses
+every WebSocket handshake with 403.
 Remove when: Daphne has these bounds, or another ASGI server with them is used.
 """
 
 import asyncio
+import json
+import re
+import shutil
 from http import HTTPStatus
+from io import BytesIO
 from typing import Any
 
 import daphne.server
@@ -20,9 +24,14 @@ from django.conf import settings
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer  # type: ignore[attr-defined]
 
+from inbox.platform.files.received_files import BODY_FILE, new_temporary_file
+
 log = structlog.get_logger(__name__)
 
 MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+#: Addresses that take files, in the encoding of forms. Their bodies are kept on the disk.
+_UPLOADS = re.compile(rb"/(api/files|interrupts/[0-9a-f-]{36}/(decide|files))")
+_UPLOAD_TYPE = b"multipart/form-data"
 #: Closing a connection with unread data loses the response, so this much is read and dropped.
 MAX_READ = 16 * 1024 * 1024
 #: Close a connection whose send buffer is not read to its end for so long. The buffer holds a chunk
@@ -57,21 +66,94 @@ class BoundedRequest(WebRequest):
     """A request with a bounded body, whose response waits for slow clients."""
 
     _received = 0
+    _limit = MAX_BODY
     _backpressure: _Backpressure | None = None
+    #: The status of a refused upload, whose response was sent before its body was read.
+    _refusal: HTTPStatus | None = None
+    is_upload = False
+    _body: Any = None
+
+    def gotLength(self, length: int | None) -> None:  # noqa: N802 - Twisted's name
+        """Choose where the body is kept, before any of it arrives."""
+        super().gotLength(length)
+        types = self.requestHeaders.getRawHeaders(b"content-type", [b""])
+        channel: Any = self.channel
+        path = channel._path.partition(b"?")[0]  # noqa: SLF001 - not public before the body
+        if not (types[0].lower().startswith(_UPLOAD_TYPE) and _UPLOADS.fullmatch(path)):
+            return
+        # The fields of the form come in addition to the files.
+        self._limit = settings.REQUEST_FILE_BYTES + MAX_BODY
+        self.is_upload = True
+        if length is not None and length > self._limit:
+            self._refuse_upload(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        elif length is None or length > MAX_BODY:
+            self._keep_on_disk(length or 0)
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Store up to MAX_BODY; read and drop up to MAX_READ, so that the response arrives."""
+        """Store up to the limit; read and drop more, so that the response arrives."""
         self._received += len(data)
-        if self._received <= MAX_BODY:
-            super().handleContentChunk(data)
-        elif self._received > MAX_READ:
+        if self._refusal is None and self._received <= self._limit:
+            try:
+                super().handleContentChunk(data)
+            except OSError:
+                self._refuse_upload(HTTPStatus.INSUFFICIENT_STORAGE)
+        elif self.is_upload and self._refusal is None:
+            self._refuse_upload(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        elif self._received > (0 if self._refusal else self._limit - MAX_BODY) + MAX_READ:
             self.channel.forceAbortClient()
 
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802
+        """Hide the body of a form from Twisted, which would parse it in memory for itself."""
+        self._body, self.content = self.content, BytesIO()
+        super().requestReceived(command, path, version)
+
     def process(self) -> Any:
-        if self._received <= MAX_BODY:
+        self.content = self._body
+        if self._refusal is not None:
+            return self.channel.loseConnection()
+        if self._received <= self._limit:
             return super().process()
         self.path = self.path or b"/"
         return self.basic_error(413, b"Content Too Large", "The body is larger than 2 MiB.")
+
+    def take_body(self) -> Any:
+        """Return the file with the body of an upload, which is no longer read from here."""
+        body: Any = self.content
+        self.content = BytesIO()
+        body.seek(0)
+        return body
+
+    def _keep_on_disk(self, length: int) -> None:
+        try:
+            free = shutil.disk_usage(settings.DATA_DIR).free
+            if free - 2 * length < settings.FREE_DISK_BYTES:
+                self._refuse_upload(HTTPStatus.INSUFFICIENT_STORAGE)
+                return
+            self.content = new_temporary_file()
+        except OSError:
+            self.content = BytesIO()
+            self._refuse_upload(HTTPStatus.INSUFFICIENT_STORAGE)
+
+    def _refuse_upload(self, status: HTTPStatus) -> None:
+        """Respond before the body has arrived: clients stop sending once they read it."""
+        self._refusal = status
+        self.content = BytesIO()
+        is_full = status is HTTPStatus.INSUFFICIENT_STORAGE
+        limit = settings.REQUEST_FILE_BYTES // settings.MIB
+        code = "STORAGE_FULL" if is_full else "FILE_TOO_LARGE"
+        text = (
+            "The storage for files is full or away. Try again later."
+            if is_full
+            else f"All files of a request have up to {limit} MiB."
+        )
+        problem = {"title": status.phrase, "status": status.value, "detail": text, "code": code}
+        body = json.dumps(problem).encode()
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/problem+json\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        transport: Any = self.channel.transport
+        transport.write(head.encode() + body)
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         if message["type"] == "http.response.body" and message.get("more_body"):
@@ -176,7 +258,13 @@ class BoundedServer(daphne.server.Server):
     """Daphne's server, which lets the application wait for slow clients."""
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
-        """Ignore the header `Daphne-Root-Path`: clients must not choose the root path."""
+        """
+        Ignore the header `Daphne-Root-Path`: clients must not choose the root path.
+
+        Hand over the file with the body of an upload: Daphne would read it into memory.
+        """
+        if isinstance(protocol, BoundedRequest) and protocol.is_upload:
+            scope[BODY_FILE] = protocol.take_body()
         return super().create_application(protocol, {**scope, "root_path": self.root_path})
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:

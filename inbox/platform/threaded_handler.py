@@ -13,6 +13,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponseBase
 
 from inbox.platform.db_executor import in_db_thread, in_hashing_thread
+from inbox.platform.files.received_files import BODY_FILE
 
 
 class ThreadedHandler(ASGIHandler):
@@ -26,7 +27,8 @@ class ThreadedHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     def create_request(self, scope: Any, body_file: Any) -> Any:
-        """Set the length of a chunked body, which parsers rely on."""
+        """Set the length of a chunked body, which parsers rely on; read uploads from their file."""
+        body_file = scope.get(BODY_FILE, body_file)
         request, error_response = super().create_request(scope, body_file)
         if request is not None and not request.META.get("CONTENT_LENGTH"):
             request.META["CONTENT_LENGTH"] = str(body_file.seek(0, os.SEEK_END))
@@ -36,4 +38,13 @@ class ThreadedHandler(ASGIHandler):
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         hashes = request.method == "POST" and request.path.startswith(self._hashing_paths)
         in_thread = in_hashing_thread if hashes else in_db_thread
-        return await in_thread(self.get_response, request)
+        return await in_thread(self._respond, request)
+
+    def _respond(self, request: HttpRequest) -> HttpResponseBase:
+        """Respond, and remove the body of an upload from the disk."""
+        try:
+            return self.get_response(request)
+        finally:
+            body_file = getattr(request, "scope", {}).get(BODY_FILE)
+            if body_file is not None:
+                body_file.close()

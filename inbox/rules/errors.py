@@ -119,6 +119,42 @@ class TooLarge(InvalidInput):
     code = "TOO_LARGE"
 
 
+class FileTooLarge(TooLarge):
+    """A file, or all files of the request, are larger than this installation accepts."""
+
+    code = "FILE_TOO_LARGE"
+
+
+class FileQuotaReached(TooLarge):
+    """The team's files would take more space than this installation gives to a team."""
+
+    code = "FILE_QUOTA_REACHED"
+
+
+class FileRefused(InvalidValue):
+    """The file is empty, or of another type than the request accepts."""
+
+    code = "FILE_REFUSED"
+
+
+class StorageFull(RequestRejected):
+    """The disk or the storage of files is full or away; everything else works. Try again later."""
+
+    code = "STORAGE_FULL"
+
+
+class FileLinkExpired(RequestRejected):
+    """The link to the file has expired or was changed; read the file again for a new one."""
+
+    code = "FILE_LINK_EXPIRED"
+
+
+class FileErased(RequestRejected):
+    """The file was erased; its digest is kept."""
+
+    code = "FILE_ERASED"
+
+
 class UnsupportedMedia(InvalidInput):
     """The request is not JSON."""
 

@@ -16,6 +16,7 @@ from inbox.web.decisions import (
     unmask,
 )
 from inbox.web.decisions.teamwork import assignees, snoozes
+from inbox.web.files import files, request_files
 from inbox.web.notifications import (
     browsers,
     chat_accounts,
@@ -106,6 +107,11 @@ urlpatterns = [
         name="interrupt",
     ),
     path("interrupts/<uuid:interrupt_id>/decide", decide.decide_interrupt, name="decide"),
+    path("interrupts/<uuid:interrupt_id>/files", request_files.upload, name="upload_file"),
+    path("files/<uuid:file_id>/", files.download, name="file"),
+    path("files/<uuid:file_id>/view/", files.view, name="view_file"),
+    path("files/<uuid:file_id>/text", files.text, name="file_text"),
+    path("files/<uuid:file_id>/pages/<int:number>", files.picture, name="file_picture"),
     path("interrupts/<uuid:interrupt_id>/claim", claims_and_comments.claim, name="claim"),
     path("interrupts/<uuid:interrupt_id>/release", claims_and_comments.release, name="release"),
     path("interrupts/<uuid:interrupt_id>/renew", claims_and_comments.renew, name="renew"),

@@ -15,6 +15,7 @@ import "./submit.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
 import { startToasts } from "./toast.js";
+import "./uploads.js";
 
 document.addEventListener(REFRESHED, () => {
   showTimes();

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.files.erasure import erase_files_of_thread
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.locks import lock_thread
@@ -91,7 +92,7 @@ def _erase(team: Team, last: AuditEntry) -> int:
 @transaction.atomic(durable=True)
 def erase_thread(*, thread_id: UUID, reason: str, actor: Actor) -> int:
     """
-    Erase the payloads of all entries of a thread; return how many there were.
+    Erase the payloads of all entries of a thread, and its files; return how many payloads.
 
     Safe to replay: without payloads no audit entry is written.
 
@@ -100,6 +101,7 @@ def erase_thread(*, thread_id: UUID, reason: str, actor: Actor) -> int:
     """
     thread, now = lock_thread(thread_id)
     require(actor, thread.team_id, Permission.ADMIN)
+    erase_files_of_thread(thread=thread, actor=actor, now=now)
     payloads = AuditPayload.objects.filter(entry__chain=thread.pk)
     if not payloads.exists():
         return 0

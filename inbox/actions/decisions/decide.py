@@ -17,6 +17,7 @@ from inbox.actions.decisions.endorsements import (
     joined_entry,
 )
 from inbox.actions.decisions.tool_call_decisions import apply_decisions
+from inbox.actions.files.attachments import take_files_of_answer
 from inbox.actions.notifications.announcements import announce, announce_outcomes
 from inbox.actions.notifications.decision_links import use_link
 from inbox.actions.policies.grants import make_grant, stand_down
@@ -267,6 +268,8 @@ def _store_decisions(
         announce_outcomes(run, decisions, overruled, now)
     _record_audit(authorization, run, drafts, decisions)
     _change_grants(authorization, drafts, unseen)
+    for draft in drafts:
+        take_files_of_answer(draft.interrupt, draft.entry.payload, actor)
     outbox.interrupts_closed(
         thread=thread,
         answers=answers,

@@ -18,7 +18,7 @@ from inbox.queries.policies.policies import (
     policies_in_force,
     run_with_facts,
 )
-from inbox.rules.decisions.consent import canonical_json, has_present, view_version
+from inbox.rules.decisions.consent import canonical_json, has_files, has_present, view_version
 from inbox.rules.people.access import ENGINE
 from inbox.rules.policies.evaluation import Ruling as PolicyRuling
 from inbox.rules.policies.evaluation import apply_grant, evaluate
@@ -96,7 +96,11 @@ def set_ruling(
     """Set the next ruling on an interrupt, and what follows from it; `store_rulings` stores it."""
     before = row.ruling
     _limit_expiry(row, ruling)
-    row.view_version = view_version(has_present=has_present(row.view_version), has_ruling=True)
+    row.view_version = view_version(
+        has_present=has_present(row.view_version),
+        has_ruling=True,
+        has_files=has_files(row.view_version),
+    )
     row.people_needed = len(ruling.requirement.slots) if ruling.requirement else 1
     row.ruling = Ruling(
         interrupt=row,

@@ -9,6 +9,7 @@ from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
 from inbox.actions.audit import audit_trail
+from inbox.actions.files.attachments import attach_files
 from inbox.actions.notifications.announcements import announce
 from inbox.actions.policies.rulings import audit_detail, rule_on, store_rulings
 from inbox.actions.runs import tool_calls as calls
@@ -31,6 +32,8 @@ from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.schema.secrets import NAMES, Secrets
 
 MAX_TOOL_NAME_CHARACTERS = 200
+#: The members of `metadata.signoff` that are the agent's.
+AGENT_MEMBERS = ("present", "files")
 
 
 def build_interrupts(
@@ -65,6 +68,7 @@ def build_interrupts(
         for position, interrupt in enumerate(interrupts)
     ]
     rule_on(thread=thread, run=run, rows=rows, now=now)
+    attach_files(thread, rows)
     for row in rows:
         row.view_digest = row.digest_at_creation()
     return rows
@@ -189,6 +193,8 @@ def _agent_body(interrupt: WireInterrupt) -> dict[str, Any]:
     metadata = body.get("metadata")
     if isinstance(metadata, dict) and SIGNOFF in metadata:
         signoff = metadata.pop(SIGNOFF)
-        if isinstance(signoff, dict) and "present" in signoff:
-            metadata[SIGNOFF] = {"present": signoff["present"]}
+        if isinstance(signoff, dict):
+            stored = {name: signoff[name] for name in AGENT_MEMBERS if name in signoff}
+            if stored:
+                metadata[SIGNOFF] = stored
     return body

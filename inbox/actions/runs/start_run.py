@@ -6,13 +6,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
+from inbox.actions.files.attachments import take_files_of_run
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
@@ -47,6 +49,7 @@ class RunRequest:
     has_resume: bool = False  #: `resume` was sent, even if it is empty
     #: interrupt id -> digest of the view that the client displayed; clients may send none
     view_digests: Mapping[str, str] = field(default_factory=dict)
+    files: Sequence[UUID] = ()  #: that become parts of the last message
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ def _start_or_resume(
     # Only now, under the lock: both may have changed while this request waited for it.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
     content = [str(agent.pk), request.thread_id, dict(request.input)]
+    if request.files:
+        content.append([str(file_id) for file_id in request.files])
     idempotency = IdempotencyKey(key=idempotency_key, request=content)
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return StartedRun(Run.objects.get(pk=earlier), replayed=True)
@@ -114,7 +119,7 @@ def _start_or_resume(
         thread=thread,
         now=now,
         external_id=request.run_id,
-        input_text=json.dumps(request.input),
+        input_text=json.dumps(_with_files(thread, request)),
         started_by=actor.label,
         columns={
             "id": idempotency.result_id,
@@ -126,6 +131,17 @@ def _start_or_resume(
     )
     audit_trail.record("run.started", actor, now, thread=thread, run=run)
     return StartedRun(run, replayed=False, lease=lease_of(run))
+
+
+def _with_files(thread: Thread, request: RunRequest) -> Mapping[str, Any]:
+    """Return the input with the files as parts of its last message. Raises InvalidValue."""
+    if not request.files:
+        return request.input
+    files = [file.reference for file in take_files_of_run(thread, request.files)]
+    *earlier, last = request.input["messages"]
+    text = {"type": "text", "text": last["content"]}
+    parts = [file.as_part(settings.PUBLIC_URL) for file in files]
+    return {**request.input, "messages": [*earlier, {**last, "content": [text, *parts]}]}
 
 
 def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -> StartedRun:

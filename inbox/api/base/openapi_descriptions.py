@@ -121,6 +121,7 @@ def describe_operation(  # noqa: PLR0913  # an operation has as many parts
     is_idempotent: bool = False,
     supports_if_match: bool = False,
     negotiates: bool = True,
+    body_type: str = _JSON,
 ) -> Callable[[View], View]:
     """
     Describe the view of a method and an address; its function's name is the name of the operation.
@@ -130,7 +131,8 @@ def describe_operation(  # noqa: PLR0913  # an operation has as many parts
     id. `refusals` are the errors of this operation only; NotFound is one wherever the address has
     arguments. `example` is that of a body which is not our model. `is_idempotent` is True for views
     that pass `idempotency` to their action, `supports_if_match` for those that pass
-    `check_if_match`. `negotiates` is False for views that ignore `Accept`.
+    `check_if_match`. `negotiates` is False for views that ignore `Accept`. `body_type` is the
+    media type of the body.
     """
     kinds = {
         *refusals,
@@ -160,7 +162,7 @@ def describe_operation(  # noqa: PLR0913  # an operation has as many parts
             description=" ".join(filter(None, (description, access))),
             tags=[tag],
             parameters=[*parameters, *(_RATE_HEADERS if scope else ())],
-            request={_JSON: body} if body else None,
+            request={body_type: body} if body else None,
             responses=_responses({**responses, **not_modified}) | _problems(codes),
             examples=[OpenApiExample("request", example, request_only=True)] if example else [],
             auth=_security(scope, only_people=only_people),  # type: ignore[arg-type]  # as OpenAPI has it

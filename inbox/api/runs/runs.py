@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.core.validators import slug_re
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -34,6 +35,7 @@ from inbox.api.runs.long_poll import MAX_WAIT_SECONDS, check_wait
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
 from inbox.rules import errors
+from inbox.rules.files.references import MAX_FILES
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.schema.mask_agui import masked_event
@@ -55,6 +57,8 @@ class StartRunInput(Schema):
     thread_id: Annotated[str, Text(ID_CHARACTERS, r"\S")] = UNSET
     state: Any = None
     forwarded_props: Any = None
+    files: Annotated[list[Id], Field(max_length=MAX_FILES)] = UNSET
+    """Ids of files that were sent for the agent; they become parts of the message."""
 
     def to_request(self, *, seed: str) -> RunRequest:
         """
@@ -73,6 +77,7 @@ class StartRunInput(Schema):
                 "context": [],
                 "forwardedProps": self.forwarded_props,
             },
+            files=self.files or (),
         )
 
 

@@ -92,6 +92,9 @@ class Team(models.Model):
     audit_days = models.PositiveIntegerField(
         null=True, help_text="days until names and texts in the audit trail are erased; null: never"
     )
+    file_days = models.PositiveIntegerField(
+        null=True, help_text="days until files are erased; null: never"
+    )
     audit_erased_to = models.BigIntegerField(
         default=0, help_text="id of the last audit entry that was old enough"
     )

@@ -91,6 +91,9 @@ class Interrupt(models.Model):
         blank=True,
         help_text="of the remote endpoint; blank for local agents",
     )
+    files = models.TextField(
+        null=True, help_text="JSON text of the attached files' references; null: none"
+    )
     repeats = models.ForeignKey(
         "self",
         null=True,
@@ -194,6 +197,7 @@ class Interrupt(models.Model):
             tool=(self.tool or None) if self.tool_call_id else None,
             args=self.args,
             ruling=self.ruling.body if self.ruling else None,
+            files=self.files,
         )
 
     @property

@@ -12,6 +12,7 @@ from inbox.models import (
     AuditEntry,
     Delivery,
     DueStep,
+    File,
     Grant,
     Interrupt,
     Invitation,
@@ -150,6 +151,19 @@ def teams_with_old_entries() -> list[UUID]:
         if at is not None and at < now - timedelta(days=days or 0):
             due.append(team)
     return due
+
+
+def teams_with_old_files() -> list[UUID]:
+    """Return teams with files that are older than the team's retention."""
+    now = database_now()
+    teams = Team.objects.exclude(file_days=None).values_list("pk", "file_days")
+    return [
+        team
+        for team, days in teams
+        if File.objects.filter(
+            team=team, erased_at=None, created_at__lt=now - timedelta(days=days or 0)
+        ).exists()
+    ]
 
 
 def endpoints_with_due_deliveries() -> list[UUID]:

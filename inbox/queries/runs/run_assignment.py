@@ -4,25 +4,30 @@ import json
 from collections.abc import Container, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
+from ag_ui.core import BaseEvent, Interrupt, Message, ResumeEntry
+from django.conf import settings
+from pydantic import TypeAdapter
 
 from agents.agui.conversation import Conversation
 from agents.port import InterruptAnswer, Proposal
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
 from inbox.models.statements import Select
+from inbox.queries.files.files import with_file_links
 from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical_json
+from inbox.rules.files.references import MARK
 from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 
+_MESSAGES = TypeAdapter(list[Message])
 _MEMORY = Select(
     lambda params: Memory.objects.filter(thread=params.thread).values_list("body", flat=True)
 )
@@ -56,6 +61,7 @@ class Assignment:
     is_resume: bool  #: or a retry
     stopped: bool  #: a person answered "stop" about an unknown outcome
     endpoint_digest: str  #: of a remote agent, else ""
+    messages: Sequence[Message]  #: copies, whose files the agent can load
 
 
 def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Assignment:
@@ -82,6 +88,8 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
     for event, _ in own_events:
         conversation.apply(event)
     resumed = lineage.origin.resumes
+    # The same in every attempt, which repeats what the agent says.
+    loads_until = (run.started_at or run.queued_at) + timedelta(seconds=settings.FILE_LINK_SECONDS)
     hours = thread.team.request_expiry_hours
     return Assignment(
         thread_id=thread.external_id,
@@ -95,7 +103,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         state=state,
         own_events=[event for event, _ in own_events],
         replayed=[event for event, from_agent in [*replayable.events, *own_events] if from_agent],
-        answers=_answers(thread, lineage.interrupts),
+        answers=_answers(thread, lineage.interrupts, loads_until),
         checkpoint=json.loads(resumed.checkpoint) if resumed else None,
         memory=_memory_of(thread) if has_history else None,
         known_tool_calls=[name for name, _ in calls],
@@ -103,7 +111,19 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
         endpoint_digest=endpoint_digest,
+        messages=_messages_with_links(run, thread, conversation, loads_until),
     )
+
+
+def _messages_with_links(
+    run: Run, thread: Thread, conversation: Conversation, loads_until: datetime
+) -> Sequence[Message]:
+    """Return copies of the messages; those that are stored keep addresses without a query."""
+    if MARK not in run.input and MARK not in thread.messages:
+        return conversation.copy_messages()
+    messages = conversation.to_json()["messages"]
+    linked = with_file_links(messages, thread_id=thread.pk, expires_at=loads_until)
+    return _MESSAGES.validate_python(linked)
 
 
 def _memory_of(thread: Thread) -> Any:
@@ -111,7 +131,9 @@ def _memory_of(thread: Thread) -> Any:
     return None if body is None else json.loads(body)
 
 
-def _answers(thread: Thread, interrupts: Sequence[InterruptWithDecision]) -> list[InterruptAnswer]:
+def _answers(
+    thread: Thread, interrupts: Sequence[InterruptWithDecision], loads_until: datetime
+) -> list[InterruptAnswer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
     approved = _approved(interrupts)
@@ -119,20 +141,36 @@ def _answers(thread: Thread, interrupts: Sequence[InterruptWithDecision]) -> lis
         if state.answer is None or decision is None:
             continue
         signoff = {SIGNOFF: _decision_metadata(decision, with_name=with_names)}
-        entry = replace(state.answer, metadata={**(state.answer.metadata or {}), **signoff})
+        entry = replace(
+            state.answer,
+            payload=_payload_with_links(thread, decision, state.answer.payload, loads_until),
+            metadata={**(state.answer.metadata or {}), **signoff},
+        )
         call = row.tool_call
         answers.append(
             InterruptAnswer(
                 interrupt=Interrupt.model_validate_json(row.body),
                 resume_entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
                 proposal=(
-                    _proposal(call, entry.payload, is_approved=call.pk in approved)
+                    _proposal(call, state.answer.payload, is_approved=call.pk in approved)
                     if call
                     else None
                 ),
             )
         )
     return answers
+
+
+def _payload_with_links(
+    thread: Thread, decision: Decision, payload: Any, loads_until: datetime
+) -> Any:
+    """Return an answer whose files the agent can load; edited arguments stay as approved."""
+    if MARK not in (decision.payload or ""):
+        return payload
+    linked = with_file_links(payload, thread_id=thread.pk, expires_at=loads_until)
+    if isinstance(payload, dict) and "editedArgs" in payload:
+        return {**linked, "editedArgs": payload["editedArgs"]}
+    return linked
 
 
 def _decision_metadata(decision: Decision, *, with_name: bool) -> dict[str, Any]:

@@ -75,42 +75,57 @@ VIEW_VERSION_WITH_RULING = 3
 #: The formulas that include what the agent says in `metadata.signoff` about its presentation,
 #: without and with a ruling. Version 1 took the metadata as they were.
 VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING = 4, 5
-RULED_VIEW_VERSIONS = (VIEW_VERSION_WITH_RULING, VIEW_VERSION_WITH_PRESENT_AND_RULING)
-_VIEW_VERSIONS_WITH_SIGNOFF = (
-    1, VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING,
-)  # fmt: skip
+#: Added to a version for interrupts with files: versions 6 to 9 include the digests of the bytes.
+_WITH_FILES = 4
+RULED_VIEW_VERSIONS = (3, 5, 7, 9)
+_VIEW_VERSIONS_WITH_PRESENT = (4, 5, 8, 9)
 
 
-def view_version(*, has_present: bool, has_ruling: bool) -> int:
+def view_version(*, has_present: bool, has_ruling: bool, has_files: bool = False) -> int:
     """Return the formula of the view digest of a new interrupt."""
     plain = (VIEW_VERSION, VIEW_VERSION_WITH_RULING)
     presented = (VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING)
-    return (presented if has_present else plain)[has_ruling]
+    version = (presented if has_present else plain)[has_ruling]
+    return version + _WITH_FILES if has_files else version
 
 
 def has_present(version: int) -> bool:
     """Return whether the formula includes what the agent says about its presentation."""
-    return version in (VIEW_VERSION_WITH_PRESENT, VIEW_VERSION_WITH_PRESENT_AND_RULING)
+    return version in _VIEW_VERSIONS_WITH_PRESENT
+
+
+def has_files(version: int) -> bool:
+    """Return whether the formula includes the digests of attached files."""
+    return version > VIEW_VERSION_WITH_PRESENT_AND_RULING
 
 
 def displayed_part(interrupt: Mapping[str, Any], version: int) -> dict[str, Any]:
     """Return the part of an AG-UI Interrupt that its view digest includes."""
-    is_whole = version in _VIEW_VERSIONS_WITH_SIGNOFF
+    is_whole = version == 1 or has_present(version)
     return dict(interrupt) if is_whole else without_signoff_metadata(interrupt)
 
 
 def view_digest(
-    *, version: int, interrupt: Any, tool: str | None, args: str | None, ruling: str | None = None
+    *,
+    version: int,
+    interrupt: Any,
+    tool: str | None,
+    args: str | None,
+    ruling: str | None = None,
+    files: str | None = None,
 ) -> str:
     """
     Return the digest of an interrupt when it was created, to which a decision consents.
 
     `interrupt` is the `displayed_part` of the AG-UI Interrupt; `args` is the canonical JSON text
-    of the tool call's arguments, `ruling` that of the policy's ruling.
+    of the tool call's arguments, `ruling` that of the policy's ruling, `files` that of the
+    attached files, each with the SHA-256 of its bytes.
     """
     parts = {"interrupt": canonical_json(interrupt), "tool": tool, "args": args}
     if ruling is not None:
         parts["ruling"] = ruling
+    if files is not None:
+        parts["files"] = files
     return digest(canonical_json(parts if version == 1 else {"version": version, **parts}))
 
 

@@ -110,6 +110,8 @@ WEBHOOK_SENDER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
 NOTIFIER = Actor(kind=ActorKind.SYSTEM, label="system:notifications")
 #: The holder of a link in a mail that ends such mails.
 SUBSCRIBER = Actor(kind=ActorKind.SYSTEM, label="system:unsubscribe")
+#: The holder of a signed link to a file.
+FILE_LINK = Actor(kind=ActorKind.SYSTEM, label="system:file-link")
 SIGN_IN = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 RETENTION = Actor(kind=ActorKind.SYSTEM, label="system:retention")
 SEED = Actor(kind=ActorKind.SYSTEM, label="system:seed")

@@ -24,14 +24,16 @@ from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submissio
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
+from inbox.web.files.form_uploads import has_uploads, site_of, store_uploads
 from inbox.web.people.sign_in import confirm_identity_url
 from inbox.web.policies.grant_form import GrantForm, grant_problems, may_have_grant_form
 
 
 @post_page
 def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    submission = Submission(request.POST)
+    submission = Submission(request.POST, site_of(request))
     try:
+        submission = _with_uploads(request, actor, interrupt_id, submission)
         if submission.is_draft:
             # A fragment leaves the page's digest unchanged, so there is nothing to check.
             if not is_fragment(request):
@@ -41,6 +43,23 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
     except (errors.ContractError, errors.InvalidValue) as refusal:
         return _show_rejected(request, actor, interrupt_id, submission, refusal)
     return _redirect(request, actor, interrupt_id)
+
+
+def _with_uploads(
+    request: HttpRequest, actor: Actor, interrupt_id: UUID, submission: Submission
+) -> Submission:
+    """Return the submission with the ids of its files in place of their bytes."""
+    if not has_uploads(request):
+        return submission
+    form = DecisionForm(detail_for(actor, interrupt_id), submission)
+    nodes = [
+        node
+        for part in (form.arguments_form, form.answer_form)
+        if part is not None
+        for node in part.root.walk()
+    ]
+    data = store_uploads(request, actor, interrupt_id, nodes)
+    return replace(submission, data=data)
 
 
 def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:

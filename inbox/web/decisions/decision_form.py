@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from inbox.forms.file_fields import ANY_FILE, FormFiles
 from inbox.forms.form import FORM_TAB, Form, build_form
 from inbox.forms.form_nodes import Node, Option
 from inbox.forms.schema_resolver import flatten_schema, member_names
@@ -22,6 +23,7 @@ from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
+from inbox.web.files.form_uploads import form_files
 from inbox.web.runs.conversation import Conversation
 
 #: Members of an answer that have buttons or the note instead of a field.
@@ -47,6 +49,7 @@ class Submission:
     """The posted decision form."""
 
     data: QueryDict
+    site: str = ""  #: the base URL of the page, for addresses of files in the answer
 
     @property
     def action(self) -> str:
@@ -101,7 +104,7 @@ class Submission:
         data = self.data.copy()
         for name in ("opened", "seen", "unseen"):
             data.pop(name, None)
-        return Submission(data)
+        return Submission(data, self.site)
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,7 @@ class DecisionForm:
             name="args",
             data=self._data,
             secrets=self.secrets,
+            files=self._files,
         )
 
     @cached_property
@@ -209,11 +213,13 @@ class DecisionForm:
         if self.is_yes_no:
             return None
         if not self.has_approve_buttons:
+            is_upload = self.detail.schema is None and self._files.is_requested
             return build_form(
-                schema=self.detail.schema,
+                schema=ANY_FILE if is_upload else self.detail.schema,
                 name="answer",
                 data=self._data,
-                is_text=not self.detail.schema,
+                is_text=not (self.detail.schema or is_upload),
+                files=self._files,
             )
         members = member_names(self.detail.schema or {})
         if members is not None and members <= set(self.members_outside_form):
@@ -223,6 +229,7 @@ class DecisionForm:
             name="answer",
             excluded=self.members_outside_form,
             data=self._data,
+            files=self._files,
         )
 
     @cached_property
@@ -352,6 +359,10 @@ class DecisionForm:
         return frozenset(("request", "metadata", *place) for place in metadata) | frozenset(
             ("arguments", *place) for place in arguments
         )
+
+    @cached_property
+    def _files(self) -> FormFiles:
+        return form_files(self.detail.interrupt, self.submission.site if self.submission else "")
 
     @property
     def _data(self) -> QueryDict | None:

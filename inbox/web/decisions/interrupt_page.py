@@ -34,6 +34,7 @@ from inbox.web.decisions.change_views import ChangeView, change_views
 from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.decisions.list_rows import urgency
+from inbox.web.files.file_cards import FileCard, cards_of_answer, cards_of_request
 from inbox.web.notifications.notifications import recipient_rows
 from inbox.web.policies.grant_form import GrantForm, may_have_grant_form
 from inbox.web.presentations.request_facts import RequestFacts
@@ -179,6 +180,16 @@ class InterruptPage:
     @cached_property
     def facts(self) -> RequestFacts:
         return RequestFacts(self.form, approved=self._approved_values, has_fields=self.shows_forms)
+
+    @cached_property
+    def attached_files(self) -> Sequence[FileCard]:
+        """The files that the agent attached."""
+        return cards_of_request(self.interrupt)
+
+    @cached_property
+    def answer_files(self) -> Sequence[FileCard]:
+        """The files of the answer that was sent."""
+        return cards_of_answer(self.interrupt, self.detail.decision)
 
     @cached_property
     def policy_sentences(self) -> list[str]:

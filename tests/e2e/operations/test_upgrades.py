@@ -60,9 +60,10 @@ NEW_COLUMNS = {
         "grant_use": None,
         "override_reason": "",
     },
-    "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None},
+    "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None, "files": None},
     "inbox_run": {"retriers": None},
     "inbox_team": {
+        "file_days": None,
         "policy_version_id": None,
         "installation_version_id": None,
         "self_approval": True,
@@ -78,6 +79,7 @@ NEW_TABLES = (
     *("inbox_announcement", "inbox_channel", "inbox_subscription", "inbox_notification"),
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
+    *("inbox_file", "inbox_storedblob"),
 )
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'

@@ -71,7 +71,7 @@ def gunzipped(answer: Any) -> str:
     if answer.streaming:  # which can be read once only
         body: bytes = answer.getvalue()
         answer.streaming_content = [body]
-        return body.decode()
+        return body.decode(errors="replace")  # a file may have any bytes
     is_compressed = answer.headers.get("Content-Encoding") == "gzip"
     content: bytes = gzip.decompress(answer.content) if is_compressed else answer.content
     return content.decode()

@@ -6,6 +6,8 @@ from allauth.usersessions.models import UserSession
 
 from inbox.queries.people.teams import team_by_slug
 from tests.support.audit.logs import keep_in
+from tests.support.files.samples import png
+from tests.support.files.sending import sent
 from tests.support.policies.published import publish, rule, tool_is
 from tests.support.security.callers import make_callers
 from tests.support.security.routes import Things
@@ -105,6 +107,7 @@ def things(world, bob, settings, tmp_path):
         user=str(world.alice.pk),
         invitation_id=str(invitation.pk),
         grant_id=str(grant_id),
+        file_id=sent(world.key, png(), "photo.png")["id"],
         channel_id=str(chat.pk),
         identity_id=str(identity.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),

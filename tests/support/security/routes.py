@@ -32,6 +32,10 @@ POST api/runs                                    401 404 202 202 202 404 401 403
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
 POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
+POST api/files                                   401 415 415 415 415 415 401 415 415 415 415 415 401
+GET  api/files/<uuid:file_id>                    401 404 200 200 200 404 401 200 403 403 403 404 401
+DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/files/<uuid:file_id>/content            401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401
@@ -216,6 +220,11 @@ GET  interrupts/<uuid:interrupt_id>/snooze/      302 404 200 200 200 404 302 302
 POST interrupts/<uuid:interrupt_id>/snooze       302 404 303 303 303 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/show-again   302 404 303 303 303 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/files        302 404 400 400 400 404 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/                       302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/view/                  302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/text                   302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/pages/<int:number>     302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
 POST review/selected                             302 200 200 200 200 200 302 302 302 302 302 302 302
@@ -365,6 +374,7 @@ class Things:
     channel_id: str = ""
     identity_id: str = ""  #: of Bob's account in a chat
     grant_id: str = ""
+    file_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
 
     @classmethod
@@ -386,6 +396,7 @@ class Things:
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
     *("invitation_id", "call_id", "grant_id", "channel_id", "identity_id"),
+    "file_id",
 )
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {

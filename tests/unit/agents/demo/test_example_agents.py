@@ -15,6 +15,7 @@ EXAMPLES = [
     "onboarding",
     "importer",
     "treasury",
+    "expense-desk",
 ]
 
 

@@ -1,0 +1,1 @@
+"""Receiving, storing and previewing files."""

@@ -1,0 +1,97 @@
+"""Reading files: rows for an actor, and their bytes."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import IO, Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from inbox.models import File, Interrupt
+from inbox.platform.files.links import is_link_valid, link_query
+from inbox.platform.files.storage import file_storage
+from inbox.queries.people.access import require
+from inbox.rules.errors import FileErased, FileLinkExpired, NotFound
+from inbox.rules.files.references import FileReference, files_in, with_links
+from inbox.rules.people.access import Actor, Permission
+
+CHUNK_BYTES = 256 * 1024
+
+
+def file_for(actor: Actor, file_id: UUID) -> File:
+    """Raises NotFound."""
+    row = _row(file_id)
+    if row is None:
+        raise NotFound()
+    require(actor, row.team_id, Permission.READ, row.agent_id)
+    return row
+
+
+def file_by_link(file_id: UUID, query: Any, now: datetime) -> File:
+    """
+    Return the file of a signed link.
+
+    Raises:
+        FileLinkExpired: also for files that do not exist.
+    """
+    row = _row(file_id)
+    if row is None or not is_link_valid(file_id, query, now):
+        raise FileLinkExpired("This link to a file has expired. Read the file again for a new one.")
+    return row
+
+
+def open_file(row: File) -> IO[bytes]:
+    """Return the bytes of a file to read. Raises FileErased."""
+    if row.blob is None:
+        raise FileErased("This file was erased.")
+    try:
+        content: IO[bytes] = file_storage().open(row.blob.key, "rb")
+    except FileNotFoundError as error:  # erased since the row was read
+        raise FileErased("This file was erased.") from error
+    return content
+
+
+def chunks_of(content: IO[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of an open file, and close it."""
+    with content:
+        while chunk := content.read(CHUNK_BYTES):
+            yield chunk
+
+
+def with_file_links(value: Any, *, thread_id: UUID, expires_at: datetime) -> Any:
+    """Return a JSON value with signed links to the files of the thread that it refers to."""
+    ids = {file.id for file in files_in(value)}
+    if not ids:
+        return value
+    rows = File.objects.filter(pk__in=ids, thread=thread_id, erased_at=None)
+    file_ids = set(rows.values_list("pk", flat=True))
+    return with_links(
+        value, lambda file_id: link_query(file_id, expires_at) if file_id in file_ids else ""
+    )
+
+
+def file_of_request(row: Interrupt, file_id: UUID) -> File | None:
+    """Return a file that an answer to the request may have, None for any other."""
+    usable = Q(thread=row.thread_id) | Q(interrupt=row.pk, thread=None)
+    files = File.objects.select_related("blob").filter(usable, pk=file_id, erased_at=None)
+    return files.first()
+
+
+def files_of_answer(thread_id: UUID, payload: Any) -> list[FileReference]:
+    """Return the files of a thread that a JSON value refers to, in its order."""
+    ids = list(dict.fromkeys(file.id for file in files_in(payload)))
+    if not ids:
+        return []
+    rows = File.objects.filter(pk__in=ids, thread=thread_id)
+    by_id = {row.pk: row.reference for row in rows}
+    return [by_id[file_id] for file_id in ids if file_id in by_id]
+
+
+def erased_among(file_ids: Iterable[UUID]) -> set[UUID]:
+    """Return which of these files were erased."""
+    rows = File.objects.filter(pk__in=list(file_ids)).exclude(erased_at=None)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _row(file_id: UUID) -> File | None:
+    return File.objects.select_related("blob").filter(pk=file_id).first()
