@@ -1,8 +1,8 @@
 """One interrupt with its decision, claim, comments and siblings."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from inbox.models import (
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select
 from inbox.platform.clock import database_now
+from inbox.queries.agents.tool_presentations import body_for_interrupt, declared_body
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import permissions_in, require
@@ -57,6 +58,7 @@ class InterruptDetail:
     is_seen: bool  #: the actor has opened it with the current view digest
     quorum: Quorum | None = None  #: of an open interrupt for which a policy has slots
     endorsements: Sequence[Endorsement] = ()  #: in force, or part of the decision; with users
+    declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team, for display
 
     @property
     def is_approval(self) -> bool:
@@ -144,6 +146,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         is_seen=_is_seen(actor, row),
         quorum=None if quorum is None or quorum.is_default else quorum,
         endorsements=endorsements_in_force(row) if row.people_needed > 1 else (),
+        declared_for_tool=declared_body(row),
     )
 
 
@@ -166,6 +169,7 @@ _INTERRUPT_OF_PAGE = Select(
             "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
         )
         .defer("search_text")
+        .annotate(tool_presentation=body_for_interrupt())
         .filter(pk=params.pk)[:1]
     )
 )

@@ -141,7 +141,11 @@ class InterruptPage:
 
     @cached_property
     def facts(self) -> RequestFacts:
-        return RequestFacts(self.form, approved=self._approved_values)
+        return RequestFacts(
+            self.form,
+            declared_for_tool=self.detail.declared_for_tool,
+            approved=self._approved_values,
+        )
 
     @cached_property
     def policy_sentences(self) -> list[str]:

@@ -75,7 +75,7 @@ NEW_TABLES = (
     *("inbox_group", "inbox_groupmember", "inbox_grant", "inbox_endorsement"),
     *("inbox_announcement", "inbox_channel", "inbox_subscription", "inbox_notification"),
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
-    "inbox_decisionlink",
+    *("inbox_decisionlink", "inbox_toolpresentation"),
 )
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'
