@@ -18,6 +18,7 @@ from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
+from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -118,6 +119,25 @@ class InterruptPage:
     @cached_property
     def decision_label(self) -> DecisionLabel | None:
         return decision_label_of(self.interrupt, self.detail.decision, self.me)
+
+    @property
+    def feedback(self) -> str:
+        """The question with which the request was sent back, "" for any other decision."""
+        decision = self.detail.decision
+        payload = json.loads(decision.payload) if decision and decision.payload else None
+        return escape_invisible(feedback_of(payload))
+
+    @property
+    def sent_back(self) -> list[tuple[Interrupt, str, str]]:
+        """The requests that were sent back before this one: who asked, and what."""
+        return [
+            (
+                item.interrupt,
+                escape_invisible(item.decision.actor_label),
+                escape_invisible(item.feedback),
+            )
+            for item in self.detail.sent_back
+        ]
 
     @property
     def title(self) -> str:
