@@ -1,5 +1,7 @@
 """A refund desk: small refunds are paid at once, larger ones after approval."""
 
+from typing import Any
+
 from pydantic import BaseModel, Field
 
 from agents.sdk.present import Present, Value
@@ -25,6 +27,10 @@ PAYMENTS = {
     "86845": 64.2,
 }
 
+#: Questions of reviewers that the desk answers about one refund.
+MAX_QUESTIONS = 3
+NOTE = "Hi,\n\nwe are sorry. Your refund reaches you within 5 business days.\n\nSupport"
+
 
 class Complaint(BaseModel):
     order: str = Field(default="88121", title="Order number")
@@ -47,6 +53,7 @@ def find_payment(order: str) -> float:
         reversible=False,
         values={"amount": Value(unit="USD", type="money"), "note": Value(role="purpose")},
     ),
+    feedback=True,
 )
 def issue_refund(order: str, amount: float, note: str) -> str:
     """Pay money back to a customer (demo: no money moves)."""
@@ -55,16 +62,22 @@ def issue_refund(order: str, amount: float, note: str) -> str:
 
 @workflow(tools=(find_payment, issue_refund), input_model=Complaint)
 async def refund_desk(ctx: WorkflowContext) -> None:
-    """Refunds customers; above $20 a person decides, and may change the amount and the note."""
+    """Refunds customers; above $20 a person decides, and may change it or ask back."""
     complaint = Complaint.model_validate(ctx.input or {})
     await ctx.emit_text(f"The customer of order #{complaint.order} wrote: “{complaint.why}”")
     paid = await ctx.call(find_payment, order=complaint.order)
-    refund = await ctx.call(
-        issue_refund,
-        order=complaint.order,
-        amount=paid.value,
-        note="Hi,\n\nwe are sorry. Your refund reaches you within 5 business days.\n\nSupport",
-    )
+    args: dict[str, Any] = {"order": complaint.order, "amount": paid.value, "note": NOTE}
+    refund = await ctx.call(issue_refund, **args)
+    for _ in range(MAX_QUESTIONS):
+        if not refund.feedback:
+            break
+        # The answer is a fixed text: a real desk would ask its model.
+        await ctx.emit_text(
+            f"You asked: “{refund.feedback}” The customer paid ${paid.value:,.2f} for order "
+            f"#{complaint.order}, and wrote: “{complaint.why}” I ask again."
+        )
+        args |= refund.suggested_args or {}
+        refund = await ctx.call(issue_refund, **args)
     if refund.is_done:
         await ctx.emit_text(f"Done: {refund.value}.")
     else:

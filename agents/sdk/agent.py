@@ -31,7 +31,13 @@ class SdkAgent:
                 supported=bool(self.tools), items=self.agui_tools(), parallel_calls=True
             ),
             human_in_the_loop=agui.HumanInTheLoopCapabilities(
-                supported=True, approvals=True, interrupts=True, approve_with_edits=True
+                supported=True,
+                approvals=True,
+                interrupts=True,
+                approve_with_edits=True,
+                feedback=any(
+                    isinstance(tool, Tool) and tool.accepts_feedback for tool in self.tools
+                ),
             ),
         )
 

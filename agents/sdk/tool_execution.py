@@ -175,8 +175,13 @@ def refusal_result(answer: InterruptAnswer) -> str:
     payload = answer.resume_entry.payload
     if answer.resume_entry.status == "cancelled":
         return dumps({"ok": False, "cancelled": True})
-    reason = payload.get("reason") if isinstance(payload, dict) else None
-    return dumps({"ok": False, "denied": True, "reason": reason})
+    members = payload if isinstance(payload, dict) else {}
+    result = {"ok": False, "denied": True, "reason": members.get("reason")}
+    if members.get("feedback"):
+        result["feedback"] = members["feedback"]
+        if "editedArgs" in members:
+            result["suggested_args"] = members["editedArgs"]
+    return dumps(result)
 
 
 async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str | InterruptRequest:

@@ -56,6 +56,7 @@ class Tool:
     on_error: Literal["result", "fail"] = "result"
     max_output_characters: int = MAX_OUTPUT_CHARACTERS
     present: Callable[[Args], Present | None] = lambda _: None  #: takes the arguments
+    accepts_feedback: bool = False  #: reviewers may send calls back with a question
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the validated arguments, or raise InvalidArguments."""
@@ -175,6 +176,7 @@ def tool(
     on_error: Literal["result", "fail"] = "result",
     max_output_characters: int = MAX_OUTPUT_CHARACTERS,
     present: Present | Callable[[Args], Present | None] | None = None,
+    feedback: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """
     Make a function a tool.
@@ -190,6 +192,9 @@ def tool(
 
     `expires_in` applies to the tool's approval and interrupts; None for no expiry. `present` says
     how reviewers see the tool's requests: one for all, or a function of the arguments.
+
+    With `feedback` reviewers may ask back instead of deciding: the call is denied, and its result
+    has their question in `feedback`, and the arguments that they suggest in `suggested_args`.
     """
 
     if retries and Effect(effect) is Effect.ONCE:
@@ -212,6 +217,7 @@ def tool(
             on_error=on_error,
             max_output_characters=max_output_characters,
             present=_as_function(present),
+            accepts_feedback=feedback,
         )
 
     return decorate

@@ -19,6 +19,7 @@ from agents.sdk.agent import SdkAgent
 from agents.sdk.context import AttachedFile, progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.present import Present, with_present
+from agents.sdk.schemas import with_feedback
 from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool, tools_by_name
@@ -45,6 +46,8 @@ class ToolOutcome:
     value: Any  #: the tool's result, None unless done
     status: str  #: "done", "denied", "cancelled", "failed"
     reason: str = ""  #: of the denial, or the error
+    feedback: str = ""  #: the question of a reviewer who sent the call back; it was not executed
+    suggested_args: Mapping[str, Any] | None = None  #: all arguments, with the reviewer's edits
 
     @property
     def is_done(self) -> bool:
@@ -57,6 +60,12 @@ class InterruptReply:
 
     payload: Any
     is_cancelled: bool  #: expired or cancelled
+
+    @property
+    def feedback(self) -> str:
+        """The question of a reviewer who sent the interrupt back instead of answering it."""
+        payload = self.payload if isinstance(self.payload, dict) else {}
+        return str(payload.get("feedback") or "") if payload.get("approved") is False else ""
 
 
 class WorkflowContext:
@@ -205,13 +214,17 @@ class WorkflowContext:
         metadata: Mapping[str, Any] | None = None,
         present: Present | None = None,
         files: Sequence[AttachedFile] = (),
+        feedback: bool = False,
     ) -> InterruptReply:
         """
         Ask a person something that is not about a tool call, and wait for the answer.
 
         `expires_in`: None for no expiry; the default is the team's. The answer is bound to the
-        bytes of `files`, which reviewers see with the request.
+        bytes of `files`, which reviewers see with the request. With `feedback` a person approves,
+        rejects, or asks back; `response_schema` may add members to the answer.
         """
+        if feedback:
+            response_schema = with_feedback(response_schema)
         if not self._begin(f"ask {reason}"):
             return InterruptReply(**self._stored_result())
         if self._steps[self._position].get("waiting") is None:
@@ -311,7 +324,8 @@ def _outcome(content: str) -> ToolOutcome:
         value = content  # text that a person entered for a call in doubt
     if isinstance(value, dict) and value.get("ok") is False:
         if value.get("denied") is True:
-            return ToolOutcome(None, "denied", value.get("reason") or "")
+            feedback, suggested = value.get("feedback") or "", value.get("suggested_args")
+            return ToolOutcome(None, "denied", value.get("reason") or "", feedback, suggested)
         if value.get("cancelled") is True:
             return ToolOutcome(None, "cancelled")
         if "error" in value:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from inbox.api.agents import agents
+from inbox.api.agents import agents, tool_presentations
 from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
@@ -101,6 +101,16 @@ urlpatterns = [
     path("grants/<uuid:grant_id>/revoke", grants.Grants.of("revoke_grant")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
+    path(
+        "teams/<slug:team>/presentations",
+        tool_presentations.ToolPresentations.of("list_tool_presentations", "set_tool_presentation"),
+    ),
+    path(
+        "presentations/<uuid:presentation_id>",
+        tool_presentations.ToolPresentations.of(
+            "get_tool_presentation", "remove_tool_presentation"
+        ),
+    ),
     path("teams/<slug:team>/groups", groups.Groups.of("list_groups", "create_group")),
     path("teams/<slug:team>/groups/<slug:group>", groups.Groups.of("delete_group")),
     path(

@@ -1,6 +1,7 @@
 """Tables: columns, constraints and indexes."""
 
 from inbox.models.agents.agents import Agent, Endpoint
+from inbox.models.agents.tool_presentations import ToolPresentation
 from inbox.models.audit.audit_trail import (
     AuditBlock,
     AuditCheckpoint,
@@ -101,6 +102,7 @@ __all__ = [
     "Team",
     "Thread",
     "ToolCall",
+    "ToolPresentation",
     "Unmasking",
     "User",
     "WebhookEndpoint",

@@ -18,6 +18,7 @@ _OUTCOMES = {
     Outcome.APPROVED: gettext_noop("Approved"),
     Outcome.APPROVED_WITH_CHANGES: gettext_noop("Approved with changes"),
     Outcome.REJECTED: gettext_noop("Rejected"),
+    Outcome.SENT_BACK: gettext_noop("Sent back"),
     Outcome.ANSWERED: gettext_noop("Answered"),
     Outcome.CANCELLED: gettext_noop("Cancelled"),
     Outcome.EXPIRED: gettext_noop("Expired"),

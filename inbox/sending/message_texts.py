@@ -26,6 +26,7 @@ _STATES = {
     Outcome.APPROVED: gettext_noop("{who} approved"),
     Outcome.APPROVED_WITH_CHANGES: gettext_noop("{who} approved with changes"),
     Outcome.REJECTED: gettext_noop("{who} rejected"),
+    Outcome.SENT_BACK: gettext_noop("{who} sent this back"),
     Outcome.ANSWERED: gettext_noop("{who} answered"),
     Outcome.CANCELLED: gettext_noop("{who} cancelled"),
     Outcome.EXPIRED: gettext_noop("Expired unanswered"),

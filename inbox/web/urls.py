@@ -44,6 +44,7 @@ from inbox.web.policies import (
     try_page,
 )
 from inbox.web.policies.editing import calendar_pages, rule_pages
+from inbox.web.presentations import tool_presentations
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -162,6 +163,26 @@ urlpatterns = [
     path("teams/<slug:team>/save", teams.save, name="save_team"),
     path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
     path("teams/<slug:team>/members/<int:user>/remove", teams.remove, name="remove_member"),
+    path(
+        "teams/<slug:team>/presentations/",
+        tool_presentations.presentation_list,
+        name="tool_presentations",
+    ),
+    path(
+        "teams/<slug:team>/presentations/tool/",
+        tool_presentations.presentation_form,
+        name="tool_presentation",
+    ),
+    path(
+        "teams/<slug:team>/presentations/save",
+        tool_presentations.save,
+        name="save_tool_presentation",
+    ),
+    path(
+        "presentations/<uuid:presentation_id>/remove",
+        tool_presentations.remove,
+        name="remove_tool_presentation",
+    ),
     path("teams/<slug:team>/groups/", groups.group_list, name="groups"),
     path("teams/<slug:team>/groups/add", groups.add, name="add_group"),
     path("teams/<slug:team>/groups/<slug:group>/delete", groups.delete, name="delete_group"),

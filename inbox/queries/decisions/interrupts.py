@@ -1,8 +1,8 @@
 """One interrupt with its decision, claim, comments and siblings."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,8 +24,10 @@ from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select
 from inbox.platform import clock
 from inbox.platform.clock import database_now
+from inbox.queries.agents.tool_presentations import body_for_interrupt, declared_body
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.decisions.sent_back import SentBack, interrupts_after, sent_back_before
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.policies.quorum import Quorum, current_quorum, endorsements_in_force
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
@@ -60,6 +62,9 @@ class InterruptDetail:
     is_seen: bool  #: the actor has opened it with the current view digest
     quorum: Quorum | None = None  #: of an open interrupt for which a policy has slots
     endorsements: Sequence[Endorsement] = ()  #: in force, or part of the decision; with users
+    sent_back: Sequence[SentBack] = ()  #: the requests that were sent back before this one
+    next_interrupts: Sequence[Interrupt] = ()  #: that follow this one, which was sent back
+    declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team, for display
 
     @property
     def is_approval(self) -> bool:
@@ -158,6 +163,9 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         is_seen=_is_seen(actor, row),
         quorum=None if quorum is None or quorum.is_default else quorum,
         endorsements=endorsements_in_force(row) if row.people_needed > 1 else (),
+        sent_back=sent_back_before(row),
+        next_interrupts=interrupts_after(row, decision),
+        declared_for_tool=declared_body(row),
     )
 
 
@@ -188,6 +196,7 @@ _INTERRUPT_OF_PAGE = Select(
             )
         )
         .defer("search_text")
+        .annotate(tool_presentation=body_for_interrupt())
         .filter(pk=params.pk)[:1]
     )
 )

@@ -36,13 +36,18 @@ class OutcomeCounts:
         return self._of(ToolCallOutcome.DENIED)
 
     @property
+    def sent_back(self) -> int:
+        """Sent back to the agent with a question; no rejection."""
+        return self._of(ToolCallOutcome.SENT_BACK)
+
+    @property
     def expired(self) -> int:
         return self._of(ToolCallOutcome.EXPIRED)
 
     @property
     def others(self) -> int:
-        """Neither approved, denied nor expired: most needed no decision."""
-        return self.all - self.approved - self.denied - self.expired
+        """Neither approved, denied, sent back nor expired: most needed no decision."""
+        return self.all - self.approved - self.denied - self.sent_back - self.expired
 
     @property
     def approval_rate(self) -> float | None:

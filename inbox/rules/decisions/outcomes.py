@@ -4,6 +4,7 @@ import json
 from enum import StrEnum
 from typing import Any
 
+from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.runs.states import InterruptStatus, Reason
 
 
@@ -11,6 +12,7 @@ class Outcome(StrEnum):
     APPROVED = "approved"
     APPROVED_WITH_CHANGES = "approved_with_changes"
     REJECTED = "rejected"
+    SENT_BACK = "sent_back"  #: rejected with a question or correction, which the agent reads
     ANSWERED = "answered"
     CANCELLED = "cancelled"
     EXPIRED = "expired"
@@ -28,7 +30,7 @@ def outcome_of(*, status: str, reason: str, payload: str | None) -> Outcome:
     if reason != Reason.TOOL_CALL and not isinstance(answer.get("approved"), bool):
         return Outcome.ANSWERED
     if answer.get("approved") is not True:
-        return Outcome.REJECTED
+        return Outcome.SENT_BACK if feedback_of(answer) else Outcome.REJECTED
     return Outcome.APPROVED_WITH_CHANGES if _has_changes(reason, answer) else Outcome.APPROVED
 
 

@@ -35,6 +35,7 @@ _OUTCOMES = {
     ToolCallOutcome.APPROVED: PastOutcome.APPROVED,
     ToolCallOutcome.EDITED: PastOutcome.EDITED,
     ToolCallOutcome.DENIED: PastOutcome.REJECTED,
+    ToolCallOutcome.SENT_BACK: PastOutcome.REJECTED,
     ToolCallOutcome.ANSWERED: PastOutcome.ANSWERED,
 }
 

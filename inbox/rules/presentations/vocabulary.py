@@ -110,6 +110,12 @@ def present_of(interrupt: Mapping[str, Any]) -> Present:
     return _parse(present)
 
 
+def hints_of(values: Any) -> Mapping[str, ValueHint]:
+    """Return how to show arguments, by their names; members that are no hints are left out."""
+    members = values if isinstance(values, Mapping) else {}
+    return {name: _hint(hint) for name, hint in members.items() if isinstance(hint, Mapping)}
+
+
 def _parse(present: Mapping[str, Any]) -> Present:
     parsers = {
         "kind": _text,
@@ -118,7 +124,7 @@ def _parse(present: Mapping[str, Any]) -> Present:
         "severity": severity_of,
         "reversible": _boolean,
         "step": _step,
-        "values": _values,
+        "values": _values_or_none,
         "facts": _facts,
         "sections": _sections,
     }
@@ -162,10 +168,8 @@ def _hint(value: Mapping[str, Any]) -> ValueHint:
     return ValueHint(type=kind, **texts)
 
 
-def _values(value: Any) -> Mapping[str, ValueHint] | None:
-    if not isinstance(value, Mapping):
-        return None
-    return {name: _hint(hint) for name, hint in value.items() if isinstance(hint, Mapping)}
+def _values_or_none(value: Any) -> Mapping[str, ValueHint] | None:
+    return hints_of(value) if isinstance(value, Mapping) else None
 
 
 def _facts(value: Any) -> Sequence[DeclaredFact] | None:

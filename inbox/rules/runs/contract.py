@@ -8,6 +8,7 @@ from typing import Any
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.edits import check_edits
+from inbox.rules.decisions.feedback import check_feedback
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 from inbox.rules.schema.schemas import check_answer
 
@@ -121,7 +122,8 @@ def check_in_time(interrupt: InterruptState, entry: ResumeEntry, now: datetime) 
 
 def check_payload(interrupt: InterruptState, entry: ResumeEntry) -> None:
     """
-    Raise unless a resolved entry matches the response schema and edits only what is offered.
+    Raise unless a resolved entry matches the response schema, edits only what is offered, and
+    asks back only where the agent listens.
 
     Raises:
         InvalidPayload, EditsNotOffered.
@@ -129,6 +131,7 @@ def check_payload(interrupt: InterruptState, entry: ResumeEntry) -> None:
     if entry.status is EntryStatus.RESOLVED:
         args = interrupt.args if interrupt.reason == Reason.TOOL_CALL else None
         check_edits(schema=interrupt.schema, args=args, payload=entry.payload)
+        check_feedback(schema=interrupt.schema, payload=entry.payload)
         check_answer(schema=interrupt.schema, reason=interrupt.reason, payload=entry.payload)
 
 

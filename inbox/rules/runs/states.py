@@ -46,6 +46,7 @@ class ToolCallOutcome(StrEnum):
     APPROVED = "approved"  #: without edits
     EDITED = "edited"  #: approved with edited arguments
     DENIED = "denied"
+    SENT_BACK = "sent_back"  #: denied with a question or correction, which the agent reads
     ANSWERED = "answered"  #: its interrupt did not ask for an approval
     CANCELLED = "cancelled"
     EXPIRED = "expired"

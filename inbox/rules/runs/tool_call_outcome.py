@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.people.access import EXPIRY
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, ToolCallOutcome
@@ -14,6 +15,7 @@ _WEIGHT = {
     ToolCallOutcome.CANCELLED: 4,
     ToolCallOutcome.EXPIRED: 4,
     ToolCallOutcome.DENIED: 4,
+    ToolCallOutcome.SENT_BACK: 4,
 }
 
 
@@ -30,7 +32,7 @@ def outcome_of_entry(entry: ResumeEntry, *, by: str) -> ToolCallOutcome:
     if not isinstance(answer.get("approved"), bool):
         return ToolCallOutcome.ANSWERED
     if not answer["approved"]:
-        return ToolCallOutcome.DENIED
+        return ToolCallOutcome.SENT_BACK if feedback_of(answer) else ToolCallOutcome.DENIED
     return (
         ToolCallOutcome.EDITED
         if isinstance(answer.get("editedArgs"), dict)

@@ -31,6 +31,7 @@ VERDICTS = {
     ToolCallOutcome.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
     ToolCallOutcome.EDITED: (gettext_noop("Approved with changes"), "me", "pencil"),
     ToolCallOutcome.DENIED: (gettext_noop("Rejected"), "bad", "circle-x"),
+    ToolCallOutcome.SENT_BACK: (gettext_noop("Sent back"), "warn", "reply"),
     ToolCallOutcome.ANSWERED: (gettext_noop("Answered"), "ok", "circle-check"),
     ToolCallOutcome.CANCELLED: (gettext_noop("Cancelled"), "line", "circle-slash"),
     ToolCallOutcome.EXPIRED: (gettext_noop("Expired"), "line", "circle-slash"),

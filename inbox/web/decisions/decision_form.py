@@ -16,6 +16,7 @@ from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.edits import offers_edits
+from inbox.rules.decisions.feedback import FEEDBACK, offers_feedback
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
@@ -37,6 +38,7 @@ NOTE_ID = "f-reason"
 MAX_OPTION_BUTTONS, MAX_OPTION_CHARACTERS = 6, 60
 #: The value of the button of an option, before its number.
 OPTION = "option:"
+FEEDBACK_ID = "f-feedback"
 UNSEEN_ID = "f-unseen"
 #: The value of the button that approves and allows further calls.
 APPROVE_AND_ALLOW = "approve_and_allow"
@@ -83,6 +85,10 @@ class Submission:
     def note(self) -> str:
         # Browsers send every newline of a text area as CRLF.
         return self.data.get("reason", "").replace("\r\n", "\n")
+
+    @property
+    def feedback(self) -> str:
+        return self.data.get("feedback", "").replace("\r\n", "\n")
 
     @property
     def opened_ids(self) -> frozenset[str]:
@@ -156,6 +162,17 @@ class DecisionForm:
     @property
     def accepts_note(self) -> bool:
         return self.has_approve_buttons and self._accepts_member("reason")
+
+    @cached_property
+    def accepts_feedback(self) -> bool:
+        """True if the reviewer can send the agent a question instead of a decision."""
+        is_value = self.proposal is not None and FEEDBACK in self.proposal.values
+        return (
+            self.has_approve_buttons
+            and self.may_reject
+            and not is_value
+            and offers_feedback(self.detail.schema)
+        )
 
     @property
     def requires_note(self) -> bool:
@@ -259,10 +276,11 @@ class DecisionForm:
     @property
     def members_outside_form(self) -> Sequence[str]:
         """The members of an answer that have inputs outside of the answer form."""
+        promoted = (*PROMOTED, FEEDBACK) if self.accepts_feedback else PROMOTED
         if self.proposal is None:
-            return PROMOTED
+            return promoted
         edits = self.proposal.values if self.proposal.is_flat else (MODIFICATIONS,)
-        return (*PROMOTED, *edits)
+        return (*promoted, *edits)
 
     def edits(self, args: Any) -> dict[str, Any]:
         """Return the members of an answer that put these arguments in place of the offered ones."""
@@ -300,6 +318,8 @@ class DecisionForm:
         name, _, _ = pointer.removeprefix("/").partition("/")
         if name == "reason" and self.accepts_note:
             return NOTE_ID
+        if name == FEEDBACK and self.accepts_feedback:
+            return FEEDBACK_ID
         form = self.arguments_form if name == "editedArgs" else self.answer_form
         return f"f-{form.name}" if form else ""
 

@@ -94,6 +94,17 @@ _REJECTED = _Kind(
     (gettext_noop("{who} rejected"), gettext_noop("You rejected")),
     (gettext_noop("{who} rejected this"), gettext_noop("You rejected this")),
 )
+_SENT_BACK = _Kind(
+    "reply",
+    "warn",
+    gettext_noop("Sent back"),
+    gettext_noop("Sent back by {who}"),
+    (gettext_noop("{who} asked back"), gettext_noop("You asked back")),
+    (
+        gettext_noop("{who} sent this back to the agent"),
+        gettext_noop("You sent this back to the agent"),
+    ),
+)
 
 
 _KINDS = {
@@ -103,6 +114,7 @@ _KINDS = {
     Outcome.APPROVED: _APPROVED,
     Outcome.APPROVED_WITH_CHANGES: _APPROVED_WITH_CHANGES,
     Outcome.REJECTED: _REJECTED,
+    Outcome.SENT_BACK: _SENT_BACK,
 }
 
 

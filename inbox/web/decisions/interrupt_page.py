@@ -20,6 +20,7 @@ from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
+from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
@@ -132,6 +133,25 @@ class InterruptPage:
         return decision_label_of(self.interrupt, self.detail.decision, self.me)
 
     @property
+    def feedback(self) -> str:
+        """The question with which the request was sent back, "" for any other decision."""
+        decision = self.detail.decision
+        payload = json.loads(decision.payload) if decision and decision.payload else None
+        return escape_invisible(feedback_of(payload))
+
+    @property
+    def sent_back(self) -> list[tuple[Interrupt, str, str]]:
+        """The requests that were sent back before this one: who asked, and what."""
+        return [
+            (
+                item.interrupt,
+                escape_invisible(item.decision.actor_label),
+                escape_invisible(item.feedback),
+            )
+            for item in self.detail.sent_back
+        ]
+
+    @property
     def title(self) -> str:
         return escape_invisible(self.interrupt.title)
 
@@ -179,7 +199,12 @@ class InterruptPage:
 
     @cached_property
     def facts(self) -> RequestFacts:
-        return RequestFacts(self.form, approved=self._approved_values, has_fields=self.shows_forms)
+        return RequestFacts(
+            self.form,
+            declared_for_tool=self.detail.declared_for_tool,
+            approved=self._approved_values,
+            has_fields=self.shows_forms,
+        )
 
     @cached_property
     def attached_files(self) -> Sequence[FileCard]:

@@ -10,9 +10,17 @@ from inbox.forms.form_nodes import Problem
 from inbox.forms.labels import must_leave_out
 from inbox.forms.values import ABSENT
 from inbox.rules.decisions.edits import NOT_OFFERED
+from inbox.rules.decisions.feedback import FEEDBACK
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.runs.states import EntryStatus
-from inbox.web.decisions.decision_form import NOTE_ID, OPTION, DecisionForm, Submission
+from inbox.rules.schema.schemas import schema_problems
+from inbox.web.decisions.decision_form import (
+    FEEDBACK_ID,
+    NOTE_ID,
+    OPTION,
+    DecisionForm,
+    Submission,
+)
 
 SEEN_ID = "f-seen"
 
@@ -32,8 +40,6 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
     Raises:
         InvalidAnswer: a field is invalid, or a value was not viewed before approval.
     """
-    if submission.action.startswith(OPTION):
-        return EntryStatus.RESOLVED, _option(form, submission)
     match (submission.action, form.has_approve_buttons):
         case ("cancel", _) if not (form.has_approve_buttons and form.may_reject):
             return EntryStatus.CANCELLED, None
@@ -42,15 +48,22 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
         case ("reject", True):
             more = _read(form.answer_form, submission)
             return EntryStatus.RESOLVED, _payload({"approved": False}, more, form, submission)
+        case ("ask_back", True) if form.accepts_feedback:
+            return EntryStatus.RESOLVED, _question(form, submission)
         case ("yes" | "no", False) if form.is_yes_no:
             _check_looked_at(form, submission)
             return EntryStatus.RESOLVED, submission.action == "yes"
-        case ("answer", False) if not form.is_yes_no:
+        case (action, False) if not form.is_yes_no and _is_answer(action):
             _check_looked_at(form, submission)
-            return EntryStatus.RESOLVED, _answer(form, submission)
+            read = _option if action.startswith(OPTION) else _answer
+            return EntryStatus.RESOLVED, read(form, submission)
     raise InvalidPayload(
         gettext("Choose one of the buttons. This request does not accept that answer.")
     )
+
+
+def _is_answer(action: str) -> bool:
+    return action == "answer" or action.startswith(OPTION)
 
 
 def _option(form: DecisionForm, submission: Submission) -> Any:
@@ -59,7 +72,6 @@ def _option(form: DecisionForm, submission: Submission) -> Any:
     option = next((option for option in form.options if option.value == value), None)
     if option is None:
         raise InvalidPayload(gettext("This page is out of date. Reload it."))
-    _check_looked_at(form, submission)
     return form.option_answer(option)
 
 
@@ -91,6 +103,20 @@ def _approval(form: DecisionForm, submission: Submission) -> dict[str, Any]:
         # The page was loaded when edits were offered: reject them rather than drop them.
         raise EditsNotOffered(NOT_OFFERED)
     return _payload(answer, _read(form.answer_form, submission), form, submission)
+
+
+def _question(form: DecisionForm, submission: Submission) -> dict[str, Any]:
+    """Return an answer that sends the call back, with the edits if the agent's schema has them."""
+    text = submission.feedback.strip()
+    if not text:
+        message = gettext("Enter a question or a correction for the agent.")
+        raise InvalidAnswer([Problem(FEEDBACK_ID, "/feedback", gettext("Question"), message)])
+    answer: dict[str, Any] = {"approved": False, FEEDBACK: text}
+    if form.arguments_form is None or form.proposal is not None:
+        return answer
+    with_edits = answer | form.edits(_read(form.arguments_form, submission))
+    schema = form.detail.schema or {}
+    return answer if schema_problems(schema, with_edits) else with_edits
 
 
 def _payload(

@@ -16,7 +16,13 @@ from inbox.rules.presentations.metadata_values import Risk, metadata_values, ris
 from inbox.rules.presentations.recipients import outside_addresses
 from inbox.rules.presentations.registry import Presentation, Subject, choose
 from inbox.rules.presentations.values import MAX_PARTS, Look, ValueView, view_of, with_unit
-from inbox.rules.presentations.vocabulary import DeclaredFact, Present, ValueHint, present_of
+from inbox.rules.presentations.vocabulary import (
+    DeclaredFact,
+    Present,
+    ValueHint,
+    hints_of,
+    present_of,
+)
 from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import NAMES
@@ -45,6 +51,7 @@ class Slot:
     before: ValueView | None = None  #: the proposed value, of a value that was changed
     fold_ids: Sequence[str] = ()  #: of fields that must be opened before approval
     outside: Sequence[str] = ()  #: addresses outside of the company
+    real_name: str = ""  #: of an argument that the team has given another label
 
     @property
     def name(self) -> str:
@@ -230,12 +237,13 @@ class RequestFacts:
 
     @cached_property
     def _hints(self) -> Mapping[str, ValueHint]:
-        """The hints of the team; of an agent only if its code runs in this installation."""
-        declared = self.declared_for_tool.get("values")
-        if isinstance(declared, Mapping):
-            signoff = {"signoff": {"present": {"values": declared}}}
-            return present_of({"metadata": signoff}).values
-        return {} if self.is_remote else self.present.values
+        """The hints of an agent whose code runs in this installation, and those of the team."""
+        authors = {} if self.is_remote else self.present.values
+        return {**authors, **self._team_hints}
+
+    @cached_property
+    def _team_hints(self) -> Mapping[str, ValueHint]:
+        return hints_of(self.declared_for_tool.get("values"))
 
     @cached_property
     def _shown_values(self) -> Mapping[str, Any]:
@@ -251,7 +259,14 @@ class RequestFacts:
     def _all_slots(self) -> list[Slot]:
         values = self._shown_values
         if not values:
-            return [Slot(view) for view in self._with_currency(self._metadata_views)]
+            hinted = [
+                view_of(name, value, self._team_hints.get(name))
+                for name, value in self._metadata.items()
+            ]
+            return [
+                Slot(view, real_name=self._real_name(view.name))
+                for view in self._with_currency(hinted)
+            ]
         if len(values) > MAX_PARTS:
             return [Slot(view_of("arguments", dict(values)))]
         proposed = self.form.proposed_values
@@ -282,7 +297,12 @@ class RequestFacts:
             before=before,
             fold_ids=[child.id for child in node.walk() if child.is_collapsible] if node else (),
             outside=outside_addresses(value, settings.COMPANY_DOMAINS) if is_address else (),
+            real_name=self._real_name(view.name),
         )
+
+    def _real_name(self, name: str) -> str:
+        hint = self._team_hints.get(name)
+        return escape_invisible(name) or "(empty name)" if hint and hint.label else ""
 
     def _with_currency(self, views: Sequence[ValueView]) -> list[ValueView]:
         """Return the views with the amount of a payment as money in its currency."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import POLICY, ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
@@ -167,6 +168,10 @@ _REJECTED_BY_LINK = (
     gettext_noop("{who} rejected by the link of a mail"),
     gettext_noop("You rejected by the link of a mail"),
 )
+_SENT_BACK = (
+    gettext_noop("{who} sent this back to the agent"),
+    gettext_noop("You sent this back to the agent"),
+)
 _REJECTED = (gettext_noop("{who} rejected"), gettext_noop("You rejected"))
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
 
@@ -198,7 +203,7 @@ def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
         name = gettext("The policy")
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
-    reason = answer.get("reason")
+    reason = feedback_of(answer) or answer.get("reason")
     return ActivityLine(
         sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me),
         note=escape_invisible(reason) if isinstance(reason, str) else "",
@@ -224,11 +229,22 @@ def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:
     if detail.get("tried") in _REJECTED_ACTIONS:
         return _REJECTED_ACTIONS[detail["tried"]]
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
-        if detail.get("entrance") == Entrance.LINK:
-            return _APPROVED_BY_LINK if answer["approved"] else _REJECTED_BY_LINK
-        if not answer["approved"]:
-            return _REJECTED
-        if detail.get("unseen"):
-            return _APPROVED_UNSEEN
-        return _APPROVED_WITH_CHANGES if "editedArgs" in answer else _APPROVED
+        is_link = detail.get("entrance") == Entrance.LINK
+        return (
+            _approved(answer, detail, is_link) if answer["approved"] else _denied(answer, is_link)
+        )
     return _SENTENCES.get(action, ("{who} " + action.replace(".", " "), ""))
+
+
+def _approved(answer: dict[str, Any], detail: dict[str, Any], is_link: bool) -> tuple[str, str]:
+    if is_link:
+        return _APPROVED_BY_LINK
+    if detail.get("unseen"):
+        return _APPROVED_UNSEEN
+    return _APPROVED_WITH_CHANGES if "editedArgs" in answer else _APPROVED
+
+
+def _denied(answer: dict[str, Any], is_link: bool) -> tuple[str, str]:
+    if feedback_of(answer):
+        return _SENT_BACK
+    return _REJECTED_BY_LINK if is_link else _REJECTED

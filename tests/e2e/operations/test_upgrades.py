@@ -80,6 +80,7 @@ NEW_TABLES = (
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
     *("inbox_file", "inbox_storedblob"),
+    "inbox_toolpresentation",
 )
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'

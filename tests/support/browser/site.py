@@ -101,6 +101,10 @@ class Site:
         """Start a run of the rehearsal and wait for the first interrupt that it ends with."""
         return self._interrupts_of(self.start(f"rehearse:{scenario}"))[0]
 
+    def start_and_wait(self, agent: str) -> dict[str, Any]:
+        """Start a run of an agent and wait for its first interrupt."""
+        return self._interrupts_of(self.start("go", agent=agent))[0]
+
     def play(self, *asks: dict[str, Any], **more: str) -> list[dict[str, Any]]:
         """Let a staged agent ask, and wait for its interrupts."""
         says = more.pop("says", "I need a decision before I go on.")

@@ -24,6 +24,7 @@ def things(world, bob, settings, tmp_path):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
     from inbox import transparency_log
     from inbox.actions.agents.remote_agents import set_remote_agent
+    from inbox.actions.agents.tool_presentations import set_tool_presentation
     from inbox.actions.decisions.saved_views import save_view
     from inbox.actions.notifications.chat_accounts import issue_link_code, link_chat_account
     from inbox.actions.notifications.team_channels import ChatSettings, add_chat
@@ -63,6 +64,9 @@ def things(world, bob, settings, tmp_path):
         team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
     )
     group = create_group(team_id=world.team.pk, name="finance", actor=SEED)
+    presentation = set_tool_presentation(
+        team_id=world.team.pk, agent="", tool="write", body={"kind": "command"}, actor=SEED
+    )
     message = send_test(endpoint_id=hook.pk, actor=SEED)
     chat = add_chat(
         team_id=world.team.pk,
@@ -108,6 +112,7 @@ def things(world, bob, settings, tmp_path):
         invitation_id=str(invitation.pk),
         grant_id=str(grant_id),
         file_id=sent(world.key, png(), "photo.png")["id"],
+        presentation_id=str(presentation.pk),
         channel_id=str(chat.pk),
         identity_id=str(identity.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),

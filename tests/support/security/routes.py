@@ -103,6 +103,10 @@ PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403
 DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
 POST api/channels/<uuid:channel_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
 GET  api/channels/<uuid:channel_id>/notifications 401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401
+PUT  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/presentations/<uuid:presentation_id>    401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/presentations/<uuid:presentation_id>  401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/teams/<slug:team>/groups                401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403 403 403 201 404 401
 DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -263,6 +267,10 @@ POST channels/<uuid:channel_id>/save             302 404 403 403 303 404 302 302
 POST channels/<uuid:channel_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
 POST channels/<uuid:channel_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
 POST channels/<uuid:channel_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/presentations/            302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/presentations/tool/       302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/presentations/save        302 404 403 403 303 404 302 302 302 302 302 302 302
+POST presentations/<uuid:presentation_id>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/grants/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 POST grants/<uuid:grant_id>/revoke               302 404 403 303 303 404 302 302 302 302 302 302 302
@@ -375,6 +383,7 @@ class Things:
     identity_id: str = ""  #: of Bob's account in a chat
     grant_id: str = ""
     file_id: str = ""
+    presentation_id: str = ""
     provider: str = "corp"  #: an identity provider, which everybody knows
 
     @classmethod
@@ -395,7 +404,7 @@ class Things:
 
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
-    *("invitation_id", "call_id", "grant_id", "channel_id", "identity_id"),
+    *("invitation_id", "call_id", "grant_id", "channel_id", "identity_id", "presentation_id"),
     "file_id",
 )
 #: Addresses that are about an agent elsewhere.
@@ -450,6 +459,8 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/new-calendar/add": _CALENDAR,
     "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/change": {"do": "off"},
+    "PUT api/teams/<slug:team>/presentations": {"tool": "refund", "kind": "money"},
+    "POST teams/<slug:team>/presentations/save": {"tool": "refund", "kind": "money"},
     "POST teams/<slug:team>/groups/add": {"name": "leads"},
     "POST api/me/channels": _BROWSER,
     "POST api/teams/<slug:team>/channels": _CHAT,

@@ -35,6 +35,7 @@ _SAME = {
         "optional",
         "null",
     ),
+    *("Deployment", "Diff", "Region", "Zone"),
     *("URL", "{count} ms", "Code", "Passkey", "Passkeys", "Passkey {number}"),
     *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M"),
 }

@@ -51,6 +51,19 @@ async def test_a_refund_can_be_changed_before_it_is_made():
     assert stage.text == "Done: refund of $124.50 issued for order #88121."
 
 
+async def test_a_refund_desk_answers_a_question_and_asks_again():
+    stage = stage_of("refund-desk")
+    await stage.say("go")
+
+    suggested = _args_of(stage) | {"amount": 100}
+    await stage.answer({"approved": False, "feedback": "Why?", "editedArgs": suggested})
+    (again,) = stage.interrupts
+    await stage.answer(APPROVE)
+
+    assert again.message == "Refund $100.00 for order #88121"
+    assert stage.text == "Done: refund of $100.00 issued for order #88121."
+
+
 async def test_a_small_refund_needs_nobody():
     stage = stage_of("refund-desk")
     stage._input = lambda: RunAgentInput(

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """New teams have ten seconds to undo decisions; those that exist keep their setting."""
 
-    dependencies = [("inbox", "0080_reject_reasons")]
+    dependencies = [("inbox", "0077_reject_reasons")]
 
     operations = [
         migrations.AlterField(

@@ -20,7 +20,7 @@ def unsubscribe(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("inbox", "0088_personal_announcements"),
+        ("inbox", "0080_personal_announcements"),
     ]
 
     operations = [

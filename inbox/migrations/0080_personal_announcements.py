@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0087_assignees_and_snoozes'),
+        ('inbox', "0079_assignees_and_snoozes"),
     ]
 
     operations = [

@@ -15,7 +15,7 @@ def _user():
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("inbox", "0081_grace_of_ten_seconds"),
+        ("inbox", "0078_grace_of_ten_seconds"),
     ]
 
     operations = [
