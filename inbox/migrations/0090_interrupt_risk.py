@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0074_message_arguments")]
+    dependencies = [("inbox", "0089_subscribe_to_assignments")]
 
     operations = [
         migrations.AddField(
