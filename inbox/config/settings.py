@@ -128,7 +128,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "inbox.web.base.theme.frame",
             ],
             "builtins": [
                 "django.templatetags.i18n",

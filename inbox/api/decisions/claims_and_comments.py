@@ -49,6 +49,10 @@ class SnoozeInput(Schema):
     until: datetime
 
 
+class Snooze(SnoozeInput):
+    interrupt: Id = source("interrupt_id")
+
+
 class CommentInput(Schema):
     text: Annotated[
         str,
@@ -105,7 +109,7 @@ class Collaboration(ApiView):
     @operation(
         "PUT",
         "Hide an interrupt from your own lists on pages until a time",
-        {200: SnoozeInput},
+        {200: Snooze},
         body=SnoozeInput,
         scope=Permission.READ,
         only_people=True,
@@ -114,7 +118,7 @@ class Collaboration(ApiView):
     def snooze_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         body = SnoozeInput.from_request(request)
         snooze = snooze_interrupt(interrupt_id=interrupt_id, until=body.until, actor=self.actor)
-        return Response(SnoozeInput.represent(snooze))
+        return Response(Snooze.represent(snooze))
 
     @operation(
         "DELETE",

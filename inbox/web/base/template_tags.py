@@ -17,6 +17,7 @@ from lucide.templatetags import lucide as drawn
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.theme import COOKIE, Theme
 from inbox.web.presentations.highlighting import highlighted
 from inbox.web.presentations.safe_markdown import markdown_html
 
@@ -73,6 +74,20 @@ def avatar(user_id: int, name: str) -> SafeString:
     """Render the initials of a user."""
     markup = '<span class="av av-{}" aria-hidden="true">{}</span>'
     return format_html(markup, avatar_colour(user_id), initials(escape_invisible(name)))
+
+
+@register.simple_tag(takes_context=True)
+def chosen_theme(context: template.Context) -> str:
+    """Return "light" or "dark", "" for the theme of the system; pages of errors have no request."""
+    request = context.get("request")
+    theme = request.COOKIES.get(COOKIE, "") if request else ""
+    return theme if theme in set(Theme) else ""
+
+
+@register.simple_tag(takes_context=True)
+def chosen_zone(context: template.Context) -> str:
+    """Return the time zone that the reader has chosen, "" without a choice."""
+    return getattr(context.get("request"), "chosen_zone", "")
 
 
 @register.filter

@@ -19,15 +19,6 @@ class Theme(StrEnum):
     DARK = "dark"
 
 
-def frame(request: HttpRequest) -> dict[str, str]:
-    """Return what the root element of each page needs, for its templates."""
-    theme = request.COOKIES.get(COOKIE, "")
-    return {
-        "theme": theme if theme in set(Theme) else "",
-        "chosen_zone": getattr(request, "chosen_zone", ""),
-    }
-
-
 @require_POST
 def choose(request: HttpRequest) -> HttpResponse:
     """Store the posted `theme` in a cookie and redirect to `next` if it is a local URL."""

@@ -3,6 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -30,6 +31,11 @@ def zone_names() -> list[str]:
 @cache
 def _known_zones() -> frozenset[str]:
     return frozenset(zone_names())
+
+
+def local(at: datetime) -> datetime:
+    """Return a time in the reader's zone."""
+    return at.astimezone(timezone.get_current_timezone())
 
 
 class TimeZoneMiddleware:

@@ -10,7 +10,6 @@ from urllib.parse import quote
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
@@ -24,6 +23,7 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import bounded
 from inbox.web.base.translate import translate
+from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
 
 if TYPE_CHECKING:
@@ -166,9 +166,9 @@ def by_day(rows: Sequence[Row], now: datetime) -> list[Entry]:
     """Return the rows with a title before those of each day, in the reader's time zone."""
     entries: list[Entry] = []
     last: date | None = None
-    today = timezone.localdate(now)
+    today = local(now).date()
     for row in rows:
-        day = timezone.localdate(row.at)
+        day = local(row.at).date()
         if day != last:
             entries.append(Entry(day=day, day_title=_day_title(day, today)))
         entries.append(Entry(row=row))

@@ -57,7 +57,7 @@ const main = new Element({ dataset: { messages: JSON.stringify(messages) } });
 
 globalThis.document = {
   cookie: "theme=dark; csrftoken=a-token",
-  documentElement: { lang: "en" },
+  documentElement: { lang: "en", dataset: {} },
   addEventListener() {},
   createElement: () => new Element(),
   querySelector: (selector) => elements.get(selector) ?? null,

@@ -22,6 +22,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.list_filters import list_url, parse_list_request
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
+from inbox.web.base.zones import local
 
 _CHOICES = {"later": later_today, "tomorrow": tomorrow, "week": next_week}
 
@@ -39,7 +40,7 @@ def snooze(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
     except (errors.InvalidInput, errors.AlreadyDecided, errors.InterruptExpired) as refusal:
         problem = translate(refusal.message)
         return _show(request, actor, interrupt_id, problem=problem, status=422)
-    until = date_format(timezone.localtime(row.until), "DATETIME_FORMAT")
+    until = date_format(local(row.until), "DATETIME_FORMAT")
     messages.success(
         request,
         gettext("Snoozed until {time}").format(time=until),
@@ -61,10 +62,10 @@ def _until(request: HttpRequest) -> datetime:
     """Return the posted time; raises InvalidValue."""
     choice = _CHOICES.get(request.POST.get("until", ""))
     if choice:
-        return choice(timezone.localtime(database_now()))
+        return choice(local(database_now()))
     try:
-        local = datetime.fromisoformat(request.POST.get("at", ""))
-        return timezone.make_aware(local.replace(tzinfo=None))
+        at = datetime.fromisoformat(request.POST.get("at", ""))
+        return timezone.make_aware(at.replace(tzinfo=None))
     except (ValueError, OverflowError):
         raise errors.InvalidValue(TranslatableMessage("Enter a day and a time.")) from None
 
@@ -74,7 +75,7 @@ def _show(
 ) -> HttpResponse:
     interrupt = detail_for(actor, interrupt_id).interrupt
     require_person(actor, interrupt.team_id, Permission.READ)
-    now = timezone.localtime(database_now())
+    now = local(database_now())
     context = {
         "interrupt": interrupt,
         "problem": problem,
