@@ -264,7 +264,8 @@ class Walker:
     def _shows(self, interrupt: str, draft: str) -> bool:
         state = self.state()
         is_same = state["id"] == interrupt and state["mode"] == "open"
-        return not is_same or state["note"] == draft
+        # The fields are not shown while somebody else holds the claim.
+        return not is_same or state["note"] in (draft, None)
 
     def forget_sent(self) -> None:
         """Forget the drafts that were sent."""
