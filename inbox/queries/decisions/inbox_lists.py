@@ -11,7 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce, Length
 
 from inbox.models import Agent, Claim, Decision, Endorsement, Interrupt, Team
 from inbox.models.runs.interrupts import NEVER
@@ -33,6 +34,8 @@ COUNT_UP_TO = 100
 NAMES_UP_TO = 50
 #: The number of rows of each team that one page of a search reads, of 8,000 characters at most.
 MAX_ROWS_SEARCHED = 20_000
+#: A list names the changes of decisions whose request and answer are not larger.
+MAX_COMPARED_CHARACTERS = 50_000
 _CLAIMS_READ = 200
 _OPEN = Q(status=InterruptStatus.OPEN)
 _STATES = {
@@ -389,10 +392,26 @@ _FULL_ROWS = Select(
         .only(*_FULL_COLUMNS)
     )
 )
+#: Answers that may have edits, of interrupts that are small enough to compare in a list.
+_MAY_BE_EDITED = (
+    Q(payload__contains='"editedArgs"')
+    | Q(payload__contains='"modifications"')
+    | Q(interrupt__reason__startswith="langgraph:")
+) & Q(size__lte=MAX_COMPARED_CHARACTERS)
 _DECISIONS = Select(
-    lambda params: Decision.objects.filter(
-        withdrawn_at=None, interrupt__pk__in=params.each("interrupts")
-    ).only(*_DECISION_COLUMNS)
+    lambda params: (
+        Decision.objects.filter(withdrawn_at=None, interrupt__pk__in=params.each("interrupts"))
+        .only(*_DECISION_COLUMNS)
+        .annotate(
+            size=Length("payload")
+            + Length("interrupt__body")
+            + Coalesce(Length("interrupt__args"), 0),
+        )
+        .annotate(
+            proposed_body=Case(When(_MAY_BE_EDITED, then=F("interrupt__body"))),
+            proposed_args=Case(When(_MAY_BE_EDITED, then=F("interrupt__args"))),
+        )
+    )
 )
 
 

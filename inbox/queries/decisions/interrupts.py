@@ -26,6 +26,7 @@ from inbox.queries.decisions.collaboration import claim_on, comments_on, withdra
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.policies.quorum import Quorum, current_quorum, endorsements_in_force
+from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus, Reason
@@ -83,6 +84,17 @@ _PROGRESS = Select(
 def listed_decision(interrupt: Interrupt) -> Decision | None:
     """Return the decision in force of an interrupt whose query prefetched it as `standing`."""
     return next(iter(interrupt.standing), None)  # type: ignore[attr-defined]
+
+
+def listed_changes(decision: Decision | None) -> ChangeSummary:
+    """Return the changes made by a decision of a list, empty if they are too large for it."""
+    if decision is None or not getattr(decision, "proposed_body", None):
+        return ChangeSummary()
+    return summary_of_decision(
+        interrupt=decision.proposed_body,  # type: ignore[attr-defined]  # by the query of lists
+        args=decision.proposed_args,  # type: ignore[attr-defined]
+        payload=decision.payload,
+    )
 
 
 def interrupts_of(thread: Thread) -> Sequence[Interrupt]:

@@ -20,6 +20,8 @@ _MIN_SECONDS = 0.003
 _FEW_PAIRS = 2_500
 #: The number of changes that are listed.
 MAX_CHANGES = 500
+#: Shorter texts of one line are shown as a whole, before and after.
+SHORT_CHARACTERS = 40
 
 _WORDS = re.compile(r"\w+|\s|[^\w\s]")
 
@@ -62,6 +64,13 @@ class _TimeBudget:
         return max(_MIN_SECONDS, seconds)
 
 
+def is_short(value: Any) -> bool:
+    """Return True for a value that is easier to read whole than as a diff of words."""
+    if isinstance(value, str):
+        return len(value) <= SHORT_CHARACTERS and "\n" not in value
+    return value is None or isinstance(value, bool | int | float)
+
+
 def changes_between(before: Any, after: Any) -> list[Change]:
     """
     Return up to MAX_CHANGES differences between two values, in the order of `before`.
@@ -80,7 +89,9 @@ def _walk(
         yield from _walk_arrays(before, after, path, budget)
     elif isinstance(before, str) and isinstance(after, str):
         if before != after:
-            yield Change(path, ChangeKind.CHANGED, word_pieces(before, after, budget))
+            is_whole = is_short(before) and is_short(after)
+            pieces = _whole_texts(before, after) if is_whole else word_pieces(before, after, budget)
+            yield Change(path, ChangeKind.CHANGED, pieces)
     elif canonical_json(before) != canonical_json(after):
         yield Change(path, ChangeKind.CHANGED, [Piece("del", before), Piece("ins", after)])
 
@@ -124,6 +135,10 @@ def _walk_arrays(
             else:
                 yield from _walk(before[old_at], after[new_at], (*path, new_at), budget)
         at = {side: start + count[side] for side, start in at.items()}
+
+
+def _whole_texts(before: str, after: str) -> list[Piece]:
+    return [Piece(tag, text) for tag, text in (("del", before), ("ins", after)) if text]
 
 
 def word_pieces(before: str, after: str, budget: "_TimeBudget | None" = None) -> list[Piece]:

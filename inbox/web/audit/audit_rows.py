@@ -15,8 +15,9 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
+from inbox.rules.decisions.change_summary import ChangeSummary, summary_of
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
-from inbox.rules.schema.mask_agui import masked_detail
+from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.runs.activity import ActivityLine, activity_lines
@@ -68,7 +69,7 @@ class CallRow:
     by: str
     by_id: str
     decided_at: datetime | None
-    changed: Sequence[str]  #: the names of the edited arguments
+    changes: ChangeSummary  #: of the arguments, before they were approved
     is_asked: bool  #: an interrupt for it is open
     state: str
     started_at: datetime | None
@@ -120,7 +121,7 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         by=escape_invisible(decision.actor_label) if decision else "",
         by_id=call.decided_by,
         decided_at=decided_at,
-        changed=_changed(call),
+        changes=_changes(call, interrupts),
         is_asked=any(interrupt.closed_at is None for interrupt in interrupts),
         state=gettext(STATES[ToolCallState(call.state)]),
         started_at=call.started_at,
@@ -182,19 +183,11 @@ def _times(call: ToolCall, decided_at: datetime | None) -> list[tuple[str, str]]
     return [(name, span(end - begun)) for name, begun, end in periods if begun and end]
 
 
-def _changed(call: ToolCall) -> list[str]:
+def _changes(call: ToolCall, interrupts: Sequence[Any]) -> ChangeSummary:
     if call.edited_args is None:
-        return []
-    before, after = json.loads(call.args), json.loads(call.edited_args)
-    if not (isinstance(before, dict) and isinstance(after, dict)):
-        return []
-    names = [*before, *(name for name in after if name not in before)]
-    # Compare as JSON text: in Python, True == 1.
-    return [escape_invisible(name) for name in names if _text(before, name) != _text(after, name)]
-
-
-def _text(value: dict[str, Any], name: str) -> str:
-    return json.dumps(value[name], sort_keys=True) if name in value else ""
+        return ChangeSummary()
+    secrets = secrets_of_arguments(*(interrupt.body for interrupt in interrupts))
+    return summary_of(json.loads(call.args), json.loads(call.edited_args), secrets)
 
 
 def _entry_row(

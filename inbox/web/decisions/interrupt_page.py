@@ -18,6 +18,7 @@ from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
+from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -122,6 +123,15 @@ class InterruptPage:
     @property
     def title(self) -> str:
         return escape_invisible(self.interrupt.title)
+
+    @cached_property
+    def change_summary(self) -> ChangeSummary:
+        """The changes of the decision in force, in short: the title has the proposed values."""
+        decision = self.detail.decision
+        if decision is None or not (self.decision_label and self.decision_label.is_approval):
+            return ChangeSummary()
+        row = self.interrupt
+        return summary_of_decision(interrupt=row.body, args=row.args, payload=decision.payload)
 
     @property
     def urgency(self) -> str:

@@ -14,7 +14,8 @@ from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.inbox_lists import endorsers_of
-from inbox.queries.decisions.interrupts import listed_decision
+from inbox.queries.decisions.interrupts import listed_changes, listed_decision
+from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.decisions.decision_labels import decision_label_of
@@ -39,6 +40,7 @@ class Row:
     message: str  #: "" if it is the title
     at: datetime
     outcome: str  #: "" while it is open
+    changes: ChangeSummary  #: made by the decision
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
@@ -83,7 +85,8 @@ def rows_of(
     rows: list[Row] = []
     similarity_keys: set[str] = set()
     for interrupt in interrupts:
-        label = decision_label_of(interrupt, listed_decision(interrupt), me)
+        decision = listed_decision(interrupt)
+        label = decision_label_of(interrupt, decision, me)
         is_open = interrupt.status == InterruptStatus.OPEN
         tone = urgency(interrupt.expires_at, now)
         claim = claim_on(interrupt, now) if is_open else None
@@ -108,6 +111,7 @@ def rows_of(
             message="" if interrupt.message == interrupt.title else interrupt.message,
             at=interrupt.closed_at or interrupt.created_at,
             outcome=label.short if label else "",
+            changes=listed_changes(decision),
             state=label.word if label else state,
             icon=label.icon if label else icon,
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),

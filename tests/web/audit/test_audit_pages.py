@@ -71,7 +71,8 @@ def ids(*rows):
 def test_the_list_says_who_decided_what_with_which_changes(reads_ana, edited):
     text = words(reads_ana.get("/audit/"))
 
-    assert "Approved with changes Bob Changed: subject" in text
+    assert "Approved with changes Bob Changes: subject" in text
+    assert "to Changed by Bob" in text
     assert "until decided" in text
     assert "Done" in text
 

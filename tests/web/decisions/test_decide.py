@@ -280,7 +280,7 @@ def test_a_draft_shows_the_changes_and_decides_nothing(ask, reads_bob):
 
     assert response.status_code == 200
     assert "Approve with 1 change" in words(response)
-    assert "removed: dana → added: eli @example.com" in words(response)
+    assert "removed: dana@example.com → added: eli@example.com" in words(response)
     assert reread(interrupt).status == "open"
 
 
