@@ -64,6 +64,7 @@ def test_an_authenticator_app_is_asked_for_beside_the_password(site):
     with site.browse() as page:
         sign_in(site, page, "dana")
         page.click(".me")
+        page.get_by_role("link", name="Your account").click()
         page.get_by_role("link", name="Add an authenticator app").click()
         confirm_password(site, page, "dana")
         secret = page.inner_text("#totp-secret")
@@ -73,6 +74,7 @@ def test_an_authenticator_app_is_asked_for_beside_the_password(site):
         assert len(codes) == 10
 
         page.goto(f"{site.url}/account/")
+        page.click(".me")
         page.get_by_role("button", name="Sign out").click()
         sign_in(site, page, "dana")
         expect(page.get_by_role("heading", name="Second factor")).to_be_visible()
@@ -86,6 +88,7 @@ def test_an_authenticator_app_is_asked_for_beside_the_password(site):
         expect(page.locator("#live")).to_be_attached()
 
         page.goto(f"{site.url}/account/")
+        page.click(".me")
         page.get_by_role("button", name="Sign out").click()
         sign_in(site, page, "dana")
         page.fill("#id_code", codes[0])
@@ -106,12 +109,14 @@ def test_a_passkey_signs_in_without_a_password(site):
         page.goto(f"{site.url}/account/")
         expect(page.get_by_role("link", name="My laptop")).to_be_visible()
 
+        page.click(".me")
         page.get_by_role("button", name="Sign out").click()
         page.get_by_role("button", name="Sign in with a passkey").click()
         expect(page.locator(".me-name")).to_have_text("Priya Shah")
         page.goto(f"{site.url}/account/")
         expect(page.get_by_text("Used")).to_be_visible()
 
+        page.click(".me")
         page.get_by_role("button", name="Sign out").click()
         sign_in(site, page, "priya")
         page.get_by_role("button", name="Use a passkey").click()
