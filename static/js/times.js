@@ -9,6 +9,7 @@ const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "
 const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium" });
 const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
 const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+const preciseTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
 /** Format a duration in its largest unit: "4m". */
@@ -46,6 +47,7 @@ const formats = {
     if (left < day) return relative.format(Math.floor(left / hour), "hour");
     return dateAndTime.format(at);
   },
+  moment: (at) => preciseTime.format(at),
   clock(at) {
     return Math.abs(Date.now() - at) < day ? clockTime.format(at) : dateAndTime.format(at);
   },

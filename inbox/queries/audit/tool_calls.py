@@ -6,7 +6,7 @@ from functools import reduce
 from operator import and_, or_
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
 from inbox.queries.decisions.inbox_lists import NAMES_UP_TO
@@ -172,7 +172,9 @@ def _indexed(filters: CallFilter) -> list[Q]:
 def _has_word(word: str) -> Q:
     """Return the condition that a word occurs, ignoring case (on SQLite, of ASCII only)."""
     columns = ("name", "tool_call_id", "args", "edited_args", "result")
-    return reduce(or_, (Q(**{f"{column}__icontains": word}) for column in columns))
+    titles = Interrupt.objects.filter(tool_call=OuterRef("pk"), title__icontains=word)
+    conditions = [Q(**{f"{column}__icontains": word}) for column in columns]
+    return reduce(or_, conditions, Q(Exists(titles)))
 
 
 def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
@@ -181,6 +183,7 @@ def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
         return True
     args = secrets_of_arguments(*(interrupt.body for interrupt in call.interrupts.all()))
     texts = [call.name, call.tool_call_id, args.json(call.args)]
+    texts += [interrupt.title for interrupt in call.interrupts.all()]
     texts += [args.json(call.edited_args)] if call.edited_args else []
     texts += [NAMES.json(call.result)] if call.result else []
     text = "\n".join(texts).casefold()

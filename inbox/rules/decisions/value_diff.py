@@ -137,6 +137,17 @@ def _walk_arrays(
         at = {side: start + count[side] for side, start in at.items()}
 
 
+def differing_lines(before: str, after: str) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the numbers, from 0, of the lines that only one of two texts has."""
+    at, only = {"del": 0, "ins": 0}, {"del": set[int](), "ins": set[int]()}
+    for tag, lines in _diff(before.split("\n"), after.split("\n"), _TimeBudget()):
+        for side in [tag] if tag else at:
+            if tag:
+                only[side].update(range(at[side], at[side] + len(lines)))
+            at[side] += len(lines)
+    return frozenset(only["del"]), frozenset(only["ins"])
+
+
 def _whole_texts(before: str, after: str) -> list[Piece]:
     return [Piece(tag, text) for tag, text in (("del", before), ("ins", after)) if text]
 

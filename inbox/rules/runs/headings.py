@@ -96,10 +96,16 @@ def heading_of(
     if not tool:
         return (_REASON_HEADINGS.get(reason) or _reason_text(reason))[:MAX_HEADING_CHARACTERS]
     if reason == Reason.TOOL_CALL or reason.startswith("draft:"):
-        return f"Call {tool}{_distinguishing_values(values)}"[:MAX_HEADING_CHARACTERS]
+        return call_heading(tool, values)
     return f"{_REASON_HEADINGS.get(reason) or _reason_text(reason)}: {tool}"[
         :MAX_HEADING_CHARACTERS
     ]
+
+
+def call_heading(tool: str, values: Any) -> str:
+    """Return a heading made of a tool's name and its arguments, with masks."""
+    named = values if isinstance(values, Mapping) else {}
+    return f"Call {tool}{_distinguishing_values(named)}"[:MAX_HEADING_CHARACTERS]
 
 
 def _repeats(text: str, values: Mapping[str, Any]) -> bool:

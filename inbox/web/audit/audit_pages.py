@@ -28,7 +28,7 @@ _LABELS = {
     "by": gettext_noop("Decided by"),
     "decision": gettext_noop("Decision"),
     "since": gettext_noop("From"),
-    "until": gettext_noop("Until"),
+    "until": gettext_noop("To"),
     "q": gettext_noop("Search"),
 }
 _SYSTEM = [("system:expiry", gettext_noop("Expiry"))]

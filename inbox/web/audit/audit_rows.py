@@ -16,10 +16,12 @@ from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of
+from inbox.rules.runs.headings import call_heading
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.web.decisions.decision_labels import decider_of
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class CallRow:
 
     id: Any
     url: str
+    title: str  #: of its request, else made of the tool and its arguments
     tool: str
     wire_id: str
     agent: str
@@ -75,7 +78,9 @@ class CallRow:
     started_at: datetime | None
     settled_at: datetime | None
     result: str
-    took: Sequence[tuple[str, str]]  #: (label, duration)
+    decision_time: str  #: from the proposal to the decision, "" without one
+    start_time: str  #: from the decision, or the proposal, to the start
+    run_time: str
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
     return CallRow(
         id=call.pk,
         url=url or reverse("audit_call", args=[call.pk]),
+        title=escape_invisible(_title(call, interrupts)),
         tool=escape_invisible(call.name),
         wire_id=escape_invisible(call.tool_call_id),
         agent=call.agent.slug,
@@ -118,7 +124,7 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         verdict=gettext(words) if words else "",
         tone=tone,
         icon=icon,
-        by=escape_invisible(decision.actor_label) if decision else "",
+        by=escape_invisible(decider_of(decision)) if decision else "",
         by_id=call.decided_by,
         decided_at=decided_at,
         changes=_changes(call, interrupts),
@@ -127,7 +133,9 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         started_at=call.started_at,
         settled_at=call.settled_at,
         result=result[:_RESULT_CHARACTERS] + ("…" if len(result) > _RESULT_CHARACTERS else ""),
-        took=_times(call, decided_at),
+        decision_time=_span_between(call.proposed_at, decided_at),
+        start_time=_span_between(decided_at or call.proposed_at, call.started_at),
+        run_time=_span_between(call.started_at, call.settled_at),
     )
 
 
@@ -174,13 +182,14 @@ def span(took: timedelta) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
-def _times(call: ToolCall, decided_at: datetime | None) -> list[tuple[str, str]]:
-    periods = [
-        (gettext("until decided"), call.proposed_at, decided_at),
-        (gettext("until started"), decided_at or call.proposed_at, call.started_at),
-        (gettext("until done"), call.started_at, call.settled_at),
-    ]
-    return [(name, span(end - begun)) for name, begun, end in periods if begun and end]
+def _span_between(begun: datetime | None, end: datetime | None) -> str:
+    return span(end - begun) if begun and end else ""
+
+
+def _title(call: ToolCall, interrupts: Sequence[Any]) -> str:
+    if interrupts:
+        return str(interrupts[-1].title)
+    return call_heading(call.name, NAMES.masked(json.loads(call.args)))
 
 
 def _changes(call: ToolCall, interrupts: Sequence[Any]) -> ChangeSummary:

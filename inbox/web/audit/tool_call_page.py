@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -22,9 +22,10 @@ from inbox.queries.decisions.masked_values import (
 from inbox.queries.runs import thread_children, threads
 from inbox.rules.audit.trail_consistency import CallTexts, mismatches
 from inbox.rules.decisions.consent import digest
+from inbox.rules.decisions.value_diff import differing_lines
 from inbox.rules.people.access import Actor
-from inbox.rules.schema.secrets import NAMES, Secrets
-from inbox.rules.text.safe_text import escape_invisible
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, without_mask_numbers
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.masks import MaskedSet, masked_sets_of
@@ -43,7 +44,7 @@ class Arguments:
     """One of the sets of arguments: proposed, approved or executed."""
 
     title: str
-    text: str  #: JSON, "" where there is none
+    lines: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; a line of JSON), none without a text
     note: str  #: the reason that there is none, or a remark
     digest: str
     changes: Sequence[ChangeView]  #: against the set before
@@ -117,12 +118,16 @@ def _sets(
     secrets: Secrets,
     masked_sets: Mapping[str, MaskedSet],
 ) -> list[Arguments]:
+    """Return the three sets; lines that an earlier or later set does not have are marked."""
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")
+    masks = NumberedMasks(secrets)
+    texts = [json_text(masks.hidden(value)) for value in (proposed, approved)]
+    removed, added = differing_lines(*texts) if is_approved else ((), ())
     return [
         Arguments(
             gettext("Proposed"),
-            secrets.text(row.args),
+            _lines(texts[0], removed, "del"),
             "",
             digest(row.args),
             (),
@@ -130,23 +135,29 @@ def _sets(
         ),
         Arguments(
             gettext("Approved"),
-            secrets.text(row.approved_args) if is_approved else "",
+            _lines(texts[1], added, "ins") if is_approved else (),
             "" if is_approved else gettext("Not approved."),
             digest(row.approved_args) if is_approved else "",
             change_views(proposed, approved, secrets) if is_approved else (),
             masked_sets.get("approved"),
         ),
-        _executed(approved, last_start(details.compared), secrets, masked_sets.get("executed")),
+        _executed(
+            approved, last_start(details.compared), secrets, masks, masked_sets.get("executed")
+        ),
     ]
 
 
 def _executed(
-    approved: Any, start: Mapping[str, Any] | None, secrets: Secrets, reveal: MaskedSet | None
+    approved: Any,
+    start: Mapping[str, Any] | None,
+    secrets: Secrets,
+    masks: NumberedMasks,
+    reveal: MaskedSet | None,
 ) -> Arguments:
     """Return the executed arguments from the last start's audit entry; the call has none."""
     title = gettext("Executed")
     if start is None:
-        return Arguments(title, "", gettext("The audit trail has no entry for the start."), "", ())
+        return Arguments(title, (), gettext("The audit trail has no entry for the start."), "", ())
     recorded_digest, args = start["digest"], start["args"]
     if not isinstance(args, str):
         note = (
@@ -154,17 +165,24 @@ def _executed(
             if recorded_digest
             else gettext("Erased from the audit trail.")
         )
-        return Arguments(title, "", note, recorded_digest, ())
+        return Arguments(title, (), note, recorded_digest, ())
     try:
         value = json.loads(args)
     except ValueError:
         return Arguments(
             title,
-            secrets.text(args),
+            _lines(secrets.text(args)),
             gettext("The value is not valid JSON."),
             recorded_digest,
             (),
             reveal,
         )
+    text = json_text(masks.hidden(value))
+    _, added = differing_lines(json_text(masks.hidden(approved)), text)
     changes = change_views(approved, value, secrets)
-    return Arguments(title, secrets.text(args), "", recorded_digest, changes, reveal)
+    return Arguments(title, _lines(text, added, "ins"), "", recorded_digest, changes, reveal)
+
+
+def _lines(text: str, marked: Collection[int] = (), tag: str = "") -> list[tuple[str, str]]:
+    lines = without_mask_numbers(text).split("\n")
+    return [(tag if number in marked else "", line) for number, line in enumerate(lines)]

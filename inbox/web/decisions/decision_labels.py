@@ -106,6 +106,13 @@ _KINDS = {
 }
 
 
+def decider_of(decision: Decision) -> str:
+    """Return the name of who decided, for use within a sentence."""
+    if decision.actor_label == POLICY.label:
+        return gettext("a grant") if decision.grant_id else gettext("the policy")
+    return decision.actor_label
+
+
 def decision_label_of(
     interrupt: Interrupt, decision: Decision | None, me: int | None
 ) -> DecisionLabel | None:
@@ -114,9 +121,7 @@ def decision_label_of(
         return None
     by_me = decision.user_id is not None and decision.user_id == me
     outcome = outcome_of(status=interrupt.status, reason=interrupt.reason, payload=decision.payload)
-    kind, who = _KINDS[outcome], decision.actor_label
-    if who == POLICY.label:
-        who = gettext("a grant") if decision.grant_id else gettext("the policy")
+    kind, who = _KINDS[outcome], decider_of(decision)
     word = gettext(kind.word)
     return DecisionLabel(
         word=word,

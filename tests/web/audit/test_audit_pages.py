@@ -12,7 +12,9 @@ from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
+from inbox.rules.schema.secrets import MASK
 from tests.integration.audit.conftest import auditor, log_directory, log_snapshot
+from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.steps import (
     approve,
     deny,
@@ -71,9 +73,9 @@ def ids(*rows):
 def test_the_list_says_who_decided_what_with_which_changes(reads_ana, edited):
     text = words(reads_ana.get("/audit/"))
 
-    assert "Approved with changes Bob Changes: subject" in text
+    assert "Changes: subject" in text
     assert "to Changed by Bob" in text
-    assert "until decided" in text
+    assert "after" in text
     assert "Done" in text
 
 
@@ -309,3 +311,53 @@ def test_an_export_that_makes_no_sense_says_so(reads_ana, sealed, fields):
 
     assert answer.status_code == 422
     assert "Nothing was exported" in words(answer)
+
+
+def test_a_row_has_the_title_of_its_request_and_no_id(reads_ana, edited):
+    (interrupt,) = edited.interrupts.all()
+
+    text = words(reads_ana.get("/audit/"))
+
+    assert interrupt.title in text
+    assert edited.tool_call_id not in text
+    assert edited.tool_call_id in words(reads_ana.get(path(edited)))
+
+
+def test_calls_are_found_by_words_of_their_titles(reads_ana, edited):
+    (interrupt,) = edited.interrupts.all()
+    interrupt.title = "Invoice of the printer"
+    interrupt.save(update_fields=["title"])
+
+    assert listed(reads_ana, "?q=PRINTER") == ids(edited)
+    assert listed(reads_ana, "?q=plotter") == []
+
+
+def test_lines_that_differ_are_marked_in_the_sets_of_arguments(reads_ana, edited):
+    page = reads_ana.get(path(edited)).content.decode()
+    before = json.loads(edited.args)["subject"]
+
+    assert f"<del>  &quot;subject&quot;: &quot;{before}&quot;" in page
+    assert page.count("<ins>  &quot;subject&quot;: &quot;Changed by Bob&quot;") == 1
+
+
+def proposing(args):
+    """An agent that asks for an approval of a call with these arguments."""
+
+    async def play(run_input, _context):
+        for event in proposed(args=json.dumps(args)):
+            yield event
+        yield asking(run_input, about())
+
+    return play
+
+
+def test_a_changed_secret_is_marked_without_its_value(reads_bob, world, bob, as_agent):
+    args = {"password": "canary-1", "user": "kim"}
+    (interrupt,) = open_interrupts(start(world, "go", agent=as_agent(proposing(args))))
+    approve(interrupt, bob, editedArgs={**args, "password": "canary-2"})
+
+    page = reads_bob.get(f"/audit/calls/{interrupt.tool_call_id}/").content.decode()
+
+    assert f"<del>  &quot;password&quot;: &quot;{MASK}&quot;" in page
+    assert f"<ins>  &quot;password&quot;: &quot;{MASK}&quot;" in page
+    assert "canary-" not in page
