@@ -131,7 +131,7 @@ def start(
         address = {**_UNBOUNDED, "HOST": "127.0.0.1", "PORT": str(port)}
         if shape == "embedded":
             product = Checkout(checkout, embedded_environment(directory, **address))
-            commands: tuple[tuple[str, ...], ...] = (("--demo",),)
+            commands: tuple[tuple[str, ...], ...] = (("--demo", "--no-history"),)
         else:
             database = stack.enter_context(PostgresServer(durable=True))
             redis = stack.enter_context(ValkeyServer())
@@ -143,7 +143,7 @@ def start(
             )
             product = Checkout(checkout, environment)
             product.run("manage.py", "migrate", "--no-input")
-            commands = ("--web", "--demo"), ("--worker",)
+            commands = ("--web", "--demo", "--no-history"), ("--worker",)
         url = f"http://127.0.0.1:{port}"
         pids = []
         for number, options in enumerate(commands):

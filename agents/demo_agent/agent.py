@@ -28,7 +28,6 @@ _PLAIN: dict[str, Sequence[Step]] = {
     "input_required": [steps.ask_filing, steps.report_answers],
     "confirmation": [steps.ask_confirmation, steps.report_answers],
     "custom_reason": [steps.hold_for_policy, steps.report_answers],
-    "expires_soon": [partial(_EMAIL, expires_in=timedelta(seconds=1)), steps.report_calls],
     "subagent": [steps.suspend_subagent, steps.report_answers],
     "ask": [steps.propose_question, steps.report_calls],
     "restart": [steps.propose_transfer, steps.report_calls],
@@ -54,6 +53,11 @@ def _sleep(seconds: str) -> Sequence[Step]:
     return [partial(steps.sleep, seconds=_number(seconds, 0, MAX_SECONDS))]
 
 
+def _expires_soon(seconds: str = "1") -> Sequence[Step]:
+    expires_in = timedelta(seconds=_number(seconds, 1, MAX_SECONDS))
+    return [partial(_EMAIL, expires_in=expires_in), steps.report_calls]
+
+
 def _effect(*key: str) -> Sequence[Step]:
     if not any(key):
         raise ValueError("effect needs a key")
@@ -65,12 +69,13 @@ _WITH_SETTINGS: dict[str, Callable[..., Sequence[Step]]] = {
     "stream": _stream,
     "sleep": _sleep,
     "effect": _effect,
+    "expires_soon": _expires_soon,
 }
 
 HELP = f"""I know these scenarios; write one of them behind rehearse: or probe:
 {", ".join(("echo", *_PLAIN))},
 parallel:<1 to {MAX_PARALLEL}>, stream:<0 to {MAX_DELTAS}>, stream:<deltas>:<milliseconds apart>,
-sleep:<0 to {MAX_SECONDS} seconds>, effect:<key>"""
+sleep:<0 to {MAX_SECONDS} seconds>, expires_soon:<1 to {MAX_SECONDS} seconds>, effect:<key>"""
 
 
 #: The form to start the agent with.

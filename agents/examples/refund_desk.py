@@ -6,7 +6,24 @@ from agents.sdk.present import Present, Value
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 
-PAYMENTS = {"88121": 142.5, "87990": 85.0, "86931": 75.0, "87204": 64.0, "88007": 12.0}
+PAYMENTS = {
+    "88121": 142.5,
+    "87990": 85.0,
+    "86931": 75.0,
+    "87204": 64.0,
+    "88007": 12.0,
+    "84455": 61.8,
+    "84820": 129.0,
+    "84977": 73.25,
+    "85104": 96.4,
+    "85512": 88.0,
+    "85733": 99.0,
+    "86044": 66.0,
+    "86218": 91.9,
+    "86390": 78.5,
+    "86777": 97.0,
+    "86845": 64.2,
+}
 
 
 class Complaint(BaseModel):

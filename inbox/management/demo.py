@@ -1,15 +1,18 @@
-"""The demo: a team, four people, two API keys, a policy, a grant, and runs that wait."""
+"""The demo: a team, four people, two API keys, a policy, a grant, a history, and open requests."""
 
 import json
+import logging
 import os
 import secrets
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from inbox import engine
+from inbox import engine, transparency_log
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.decide import decide
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.groups import add_to_group, create_group
@@ -17,14 +20,18 @@ from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
+from inbox.management.demo_history import DAYS, make_history
 from inbox.management.teams import add_agent, ensure_team_by_slug
+from inbox.platform import clock
+from inbox.platform.past_clock import clock_set_back
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.members import members_of
+from inbox.queries.people.teams import team_by_slug
 from inbox.queries.policies.grants import grants_of_team
 from inbox.queries.policies.policies import policy_state
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import AddressTaken, UsernameTaken
-from inbox.rules.people.access import SEED, Permission, Role
+from inbox.rules.people.access import SEED, Actor, Permission, Role
 from inbox.rules.policies.grants import GrantRequest
 from inbox.rules.runs.states import EntryStatus
 
@@ -83,6 +90,9 @@ GRANTED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
 )
 GRANT_MAKER = "marco"
+#: With a history, one of the requests is claimed when the demo is new, and others expire soon.
+CLAIMED, CLAIMED_BY = "Clean up the sessions", "priya"
+EXPIRING = ("rehearse:expires_soon:540", "rehearse:expires_soon")
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
@@ -102,25 +112,56 @@ class Credentials:
     reviewer_key: str
 
 
-def ensure_demo(data_dir: Path) -> Credentials:
-    """Create the demo at the first start; afterwards read its stored credentials."""
+def ensure_demo(data_dir: Path, *, with_history: bool = False) -> Credentials:
+    """
+    Create the demo at the first start; afterwards read its stored credentials.
+
+    The history is made before the server starts: its clock is that of the whole process.
+    """
     path = data_dir / "demo-credentials.json"
-    for name in engine.installed_agents():
-        add_agent(TEAM, name)
     if path.exists():
+        for name in engine.installed_agents():
+            add_agent(TEAM, name)
         stored = json.loads(path.read_text())
         accounts = [Account(**item) for item in stored.pop("accounts")]
         return Credentials(accounts, **{"reviewer_key": stored["api_key"], **stored})
-    credentials = _seed()
+    credentials = _seed(with_history=with_history)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump(asdict(credentials), file, indent=2)
     return credentials
 
 
-def _seed() -> Credentials:
+def _seed(*, with_history: bool) -> Credentials:
+    # Not a second time if an earlier start was interrupted.
+    if with_history and team_by_slug(TEAM) is None:
+        today = clock.now()
+        logging.disable(logging.INFO)  # the log of runs would push the credentials away
+        with clock_set_back(today - timedelta(days=DAYS + 1)) as past:
+            team, agents, credentials = _make_team()
+            make_history(past, today, agents, _people_of(team.pk), _start)
+        logging.disable(logging.NOTSET)
+    else:
+        team, agents, credentials = _make_team()
+    _make_grant(agents["refund-desk"], team.pk)
+    runs = {message: _start(agents[name], value, message) for name, value, message in RUNS}
+    if with_history:
+        claimed = runs[CLAIMED]
+        engine.execute_run(claimed.pk)
+        claim_interrupt(
+            interrupt_id=claimed.interrupts.get().pk, actor=_people_of(team.pk)[CLAIMED_BY]
+        )
+        for message in EXPIRING:
+            _start(agents["rehearsal"], None, message)
+        # Otherwise the first verification would find old entries that are not in the log.
+        transparency_log.append_and_sign()
+    return credentials
+
+
+def _make_team() -> tuple[Any, dict[str, Any], Credentials]:
     team = ensure_team_by_slug(TEAM)
-    agents = {name: add_agent(TEAM, name) for name in dict.fromkeys(run[0] for run in RUNS)}
+    names = dict.fromkeys((*(run[0] for run in RUNS), *engine.installed_agents()))
+    agents = {name: add_agent(TEAM, name) for name in names}
     accounts = [_account(team, *person) for person in PEOPLE]
     # A newcomer may try both sides alone.
     change_team(team_id=team.pk, self_approval=True, actor=SEED)
@@ -128,10 +169,11 @@ def _seed() -> Credentials:
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
     _, reviewer_key = make_key(team_id=team.pk, name="demo reviewer", scopes=scopes, actor=SEED)
-    _make_grant(agents["refund-desk"], team.pk)
-    for name, value, message in RUNS:
-        _start(agents[name], value, message)
-    return Credentials(accounts, api_key, reviewer_key)
+    return team, agents, Credentials(accounts, api_key, reviewer_key)
+
+
+def _people_of(team_id: UUID) -> dict[str, Actor]:
+    return {row.user.username: actor_of_user(row.user) for row in members_of(SEED, team_id)}
 
 
 def _publish_policy(team_id: UUID) -> None:

@@ -4,15 +4,19 @@ The wall clock: no other module of the inbox reads it.
 Durations and timeouts inside one process use `time.monotonic`, which no change of the clock moves.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from django.db import connection
 from django.utils import timezone
 
+#: Set by `past_clock` only.
+past: Callable[[], datetime] | None = None
+
 
 def now() -> datetime:
     """Return this machine's time, for pages, sessions and messages; no decision depends on it."""
-    return timezone.now()
+    return past() if past else timezone.now()
 
 
 def database_now() -> datetime:
@@ -27,7 +31,7 @@ def _read_clock() -> datetime:
     Not the transaction's start: `now()` would accept an answer that waited for a lock past its
     expiry. SQLite runs in this process and has this machine's clock.
     """
-    if connection.vendor != "postgresql":
+    if past or connection.vendor != "postgresql":
         return now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")

@@ -246,7 +246,7 @@ def _start_web(
 ) -> ProductProcess:
     port = port or free_port()
     return ProductProcess(
-        (*command, "--demo") if demo else command,
+        (*command, "--demo", "--no-history") if demo else command,
         environment={**environment, "HOST": _HOST, "PORT": str(port)},
         log=log,
         is_ready=lambda process: is_healthy(process.url),

@@ -38,6 +38,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--demo", action="store_true", help="create the demo, print credentials"
         )
+        parser.add_argument(
+            "--no-history",
+            action="store_true",
+            help="create the demo without the requests that were decided before",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_single_process = not (options["web"] or options["worker"])
@@ -52,7 +57,8 @@ class Command(BaseCommand):
         if not options["worker"] and "SIGNOFF_STATIC_ROOT" not in os.environ:
             call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
-        greeting = self._greeting(host, port) if options["demo"] else ""
+        with_history = not options["no_history"]
+        greeting = self._greeting(host, port, with_history) if options["demo"] else ""
         worker = None if options["web"] else Worker()
         if options["worker"]:
             self._work(worker or Worker())
@@ -82,10 +88,10 @@ class Command(BaseCommand):
         self.stdout.write(greeting or f"Signoff is ready: http://{host}:{port}/")
         self.stdout.flush()
 
-    def _greeting(self, host: str, port: int) -> str:
+    def _greeting(self, host: str, port: int, with_history: bool) -> str:
         from inbox.management.demo import ensure_demo  # noqa: PLC0415 - only for the demo
 
-        demo = ensure_demo(settings.DATA_DIR)
+        demo = ensure_demo(settings.DATA_DIR, with_history=with_history)
         address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         people = "\n".join(
             f"  {account.username:8} {account.role:9} {account.password}"
