@@ -88,9 +88,7 @@ lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versio
 
 # The installed list is kept beside what it installed: only another list costs an installation.
 install = { cmp -s requirements/$(1).txt $(VENV)/$(1).txt || { \
-		echo "Installing requirements/$(1).txt" && \
-		$(BIN)/python -m pip install --disable-pip-version-check --quiet \
-			--require-hashes -r requirements/$(1).txt && \
+		$(BIN)/python tools/install_requirements.py requirements/$(1).txt && \
 		cp requirements/$(1).txt $(VENV)/$(1).txt; }; }
 
 base: $(BIN)/python

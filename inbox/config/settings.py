@@ -3,7 +3,7 @@
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from email.utils import parseaddr
 from pathlib import Path
@@ -366,6 +366,9 @@ LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # `manage.py serve` collects static files there, compressed and named by their content.
+#: The user names of the demo who may sign in without a password from this machine. Set by
+#: `serve --demo` only, never from the environment.
+DEMO_PEOPLE: Sequence[str] = ()
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {

@@ -21,9 +21,9 @@ from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.demo_history import DAYS, make_history
+from inbox.management.past_clock import clock_set_back
 from inbox.management.teams import add_agent, ensure_team_by_slug
 from inbox.platform import clock
-from inbox.platform.past_clock import clock_set_back
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.members import members_of
 from inbox.queries.people.teams import team_by_slug

@@ -12,7 +12,7 @@ from typing import Any
 
 from inbox import engine
 from inbox.actions.decisions.decide import decide
-from inbox.platform.past_clock import PastClock
+from inbox.management.past_clock import PastClock
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import EntryStatus, InterruptStatus

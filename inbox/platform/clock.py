@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import connection
 from django.utils import timezone
 
-#: Set by `past_clock` only.
+#: Set by `inbox.management.past_clock` only.
 past: Callable[[], datetime] | None = None
 
 

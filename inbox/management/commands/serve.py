@@ -58,6 +58,8 @@ class Command(BaseCommand):
             call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
         with_history = not options["no_history"]
+        if options["demo"] and settings.EMBEDDED and not settings.DATABASE_URL:
+            settings.DEMO_PEOPLE = _demo_people(host)
         greeting = self._greeting(host, port, with_history) if options["demo"] else ""
         worker = None if options["web"] else Worker()
         if options["worker"]:
@@ -100,7 +102,8 @@ class Command(BaseCommand):
         return f"""
 Signoff is ready: {address}/
 
-Sign in as
+Open it and choose Marco Ruiz: he is a reviewer and decides requests.
+Or sign in with a password as
 {people}
 
 Start a run that asks for approval:
@@ -113,6 +116,14 @@ A key for programs that decide: {demo.reviewer_key}
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
+
+
+def _demo_people(host: str) -> list[str]:
+    """Return the people who may sign in without a password; none if others can reach the server."""
+    from inbox.management.demo import PEOPLE  # noqa: PLC0415 - only for the demo
+
+    is_local = host in ("127.0.0.1", "localhost", "::1")
+    return [username for username, _, _ in PEOPLE] if is_local else []
 
 
 def _freeze_objects() -> None:

@@ -22,6 +22,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_http_methods, require_safe
 
+from inbox.web.base import demo
 from inbox.web.people import account_page, mfa, passwords, sign_in
 
 
@@ -60,6 +61,7 @@ register_converter(Base36, "base36")
 
 urlpatterns = [
     path("login/", _form(sign_in.SignIn), name="account_login"),
+    path("login/demo/", demo.sign_in, name="demo_sign_in"),
     path("login/code/", _form(factors.AuthenticateView), name="mfa_authenticate"),
     path("login/passkey/", _form(sign_in.PasskeySignIn), name="mfa_login_webauthn"),
     path("logout/", LogoutView.as_view(), name="logout"),

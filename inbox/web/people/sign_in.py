@@ -14,6 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.web.base.demo import people_to_choose
+
 #: As long as AXES_COOLOFF_TIME.
 _LOCK_SECONDS: Final = 15 * 60
 _LOCKED: Final = gettext_noop("Too many sign-in attempts with this name. Try again in 15 minutes.")
@@ -46,6 +48,10 @@ def _add_limit_error(request: Any, form: forms.Form, field: str | None = None) -
 class SignIn(LoginView):
     template_name = "account/login.html"
     extra_context = {"providers": settings.OIDC_PROVIDERS}
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        context["demo_people"] = people_to_choose(self.request)
+        return dict(super().get_context_data(**context))
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         seconds = _add_limit_error(self.request, form)

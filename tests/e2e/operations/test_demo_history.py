@@ -11,9 +11,9 @@ from django.utils import timezone
 from uuid6 import uuid7
 
 from inbox.management.demo import ensure_demo
+from inbox.management.past_clock import clock_set_back
 from inbox.models import Claim, Interrupt, Run, ToolCall
 from inbox.platform import clock
-from inbox.platform.past_clock import clock_set_back
 from tests.support.audit.logs import keep_in
 
 
