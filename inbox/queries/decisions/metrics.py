@@ -1,16 +1,15 @@
 """Metrics of decisions: counts by outcome, day and tool, and decision times."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 
-from inbox.models import Interrupt, Team, ToolCall
-from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
+from inbox.models import Interrupt, Team, ToolCall, User
 from inbox.queries.people.access import access_scope
 from inbox.rules.audit.audit_filters import first_id_after, first_id_of
 from inbox.rules.decisions.metrics import DecisionTimes, OutcomeCounts, decision_times
@@ -20,6 +19,11 @@ from inbox.rules.runs.states import InterruptStatus
 #: The number of the latest calls that are counted in each team, and of decisions that are timed.
 MAX_CALLS = 200_000
 MAX_ANSWERS = 5_000
+#: Open requests are counted up to this number in each team.
+MAX_PENDING = 10_000
+MAX_SHARES = 25
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,31 @@ class Metrics:
     since: date  #: the first day that is counted
     is_sampled: bool  #: there were more decisions than are timed
     expired: int  #: expired requests
-    pending: int  #: open requests, up to COUNT_UP_TO
+    pending: int  #: open requests, up to MAX_PENDING
     oldest: Interrupt | None  #: the open request that has waited longest
+    seconds_by_day: Mapping[date, DecisionTimes]  #: of the timed decisions, by the day decided
+    by_person: Sequence["Share"]  #: of the timed decisions, who decided most first
+    by_team: Sequence["Share"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part that one person or one team has in the timed decisions."""
+
+    key: str  #: the id of a user, or the slug of a team
+    name: str
+    counts: OutcomeCounts
+    times: DecisionTimes
+
+
+@dataclass(frozen=True)
+class _Timed:
+    closed_at: datetime
+    seconds: float
+    tool: str
+    verdict: str
+    person: int | None
+    team: UUID
 
 
 def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metrics:
@@ -45,26 +72,29 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
     since = max((_counted_since(pk, days[0]) for pk in teams), default=days[0])
     counted_days = [day for day in days if day >= since]
     by_day, by_tool = _counts(teams, counted_days)
-    decisions = _decision_seconds(teams, counted_days[0]) if counted_days else []
-    seconds: dict[str, list[float]] = defaultdict(list)
-    for tool, duration in decisions[:MAX_ANSWERS]:
-        seconds[tool].append(duration)
+    decisions = _timed_decisions(teams, counted_days[0]) if counted_days else []
+    is_sampled, decisions = len(decisions) > MAX_ANSWERS, decisions[:MAX_ANSWERS]
+    seconds = _seconds_by(decisions, lambda row: row.tool)
+    seconds_by_day = _seconds_by(decisions, lambda row: row.closed_at.astimezone(UTC).date())
     oldest = [_pending(pk).order_by("pk").first() for pk in teams]
     return Metrics(
         by_day=[(day, OutcomeCounts(by_day[day])) for day in days],
         by_tool={
-            tool: (OutcomeCounts(counts), decision_times(seconds[tool]))
+            tool: (OutcomeCounts(counts), decision_times(seconds.get(tool, [])))
             for tool, counts in sorted(
                 by_tool.items(), key=lambda item: (-item[1].total(), item[0])
             )
         },
         counts=OutcomeCounts(sum(by_tool.values(), Counter())),
-        times=decision_times([duration for _, duration in decisions[:MAX_ANSWERS]]),
+        times=decision_times([row.seconds for row in decisions]),
         since=since,
-        is_sampled=len(decisions) > MAX_ANSWERS,
+        is_sampled=is_sampled,
         expired=sum(_closed(pk, InterruptStatus.EXPIRED, days[0]).count() for pk in teams),
-        pending=min(COUNT_UP_TO, sum(_pending(pk)[:COUNT_UP_TO].count() for pk in teams)),
+        pending=min(MAX_PENDING, sum(_pending(pk)[:MAX_PENDING].count() for pk in teams)),
         oldest=min(filter(None, oldest), key=lambda row: row.pk, default=None),
+        seconds_by_day={day: decision_times(times) for day, times in seconds_by_day.items()},
+        by_person=_by_person(decisions),
+        by_team=_by_team(decisions) if len(teams) > 1 else [],
     )
 
 
@@ -106,16 +136,64 @@ def _day_of(days: Sequence[date], first: int = 0) -> Any:
     )
 
 
-def _decision_seconds(teams: Sequence[UUID], first: date) -> list[tuple[str, float]]:
-    """Return the tool and the duration in seconds of the latest decisions: MAX_ANSWERS + 1."""
-    values: list[tuple[Any, datetime, str]] = []
+def _timed_decisions(teams: Sequence[UUID], first: date) -> list[_Timed]:
+    """Return the latest decisions: MAX_ANSWERS + 1."""
+    values: list[tuple[Any, ...]] = []
     for team in teams:
         rows = _closed(team, InterruptStatus.RESOLVED, first).order_by("-closed_at")
         rows = rows.exclude(closed_at=F("created_at"))  # answered by policy: nobody waited
-        values += rows.values_list("closed_at", "created_at", "tool")[: MAX_ANSWERS + 1]
-    latest = sorted(values, reverse=True)[: MAX_ANSWERS + 1]
+        columns = ("closed_at", "created_at", "tool", "tool_call__verdict", "decided_by", "team")
+        values += rows.values_list(*columns)[: MAX_ANSWERS + 1]
+    latest = sorted(values, key=lambda row: row[0], reverse=True)[: MAX_ANSWERS + 1]
     return [
-        (tool, (closed_at - opened_at).total_seconds()) for closed_at, opened_at, tool in latest
+        _Timed(closed_at, (closed_at - opened_at).total_seconds(), tool, verdict or "", *rest)
+        for closed_at, opened_at, tool, verdict, *rest in latest
+    ]
+
+
+def _seconds_by(rows: Iterable[_Timed], key: Callable[[_Timed], Key]) -> dict[Key, list[float]]:
+    seconds: dict[Key, list[float]] = defaultdict(list)
+    for row in rows:
+        seconds[key(row)].append(row.seconds)
+    return seconds
+
+
+def _by_person(rows: Sequence[_Timed]) -> list[Share]:
+    groups = _grouped(rows, lambda row: row.person)
+    people = User.objects.in_bulk([person for person in groups if person is not None])
+    return _shares(
+        {
+            (str(pk), people[pk].display_name): groups[pk]
+            for pk in groups
+            if pk is not None and pk in people
+        }
+    )
+
+
+def _by_team(rows: Sequence[_Timed]) -> list[Share]:
+    groups = _grouped(rows, lambda row: row.team)
+    teams = Team.objects.in_bulk(list(groups))
+    return _shares({(teams[pk].slug, teams[pk].name): groups[pk] for pk in groups})
+
+
+def _grouped(rows: Iterable[_Timed], key: Callable[[_Timed], Key]) -> dict[Key, list[_Timed]]:
+    groups: dict[Key, list[_Timed]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
+
+
+def _shares(groups: Mapping[tuple[str, str], Sequence[_Timed]]) -> list[Share]:
+    """Return the first MAX_SHARES, who decided most first."""
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0][1]))
+    return [
+        Share(
+            key,
+            name,
+            OutcomeCounts(Counter(row.verdict for row in rows)),
+            decision_times([row.seconds for row in rows]),
+        )
+        for (key, name), rows in ordered[:MAX_SHARES]
     ]
 
 

@@ -1,31 +1,32 @@
 """The metrics page: interrupts and decisions by day and by tool."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from inbox.platform import clock
 from inbox.queries.audit.tool_calls import agents_and_teams
-from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
-from inbox.queries.decisions.metrics import metrics_for
+from inbox.queries.decisions.metrics import MAX_PENDING, Metrics, Share, metrics_for
 from inbox.rules.decisions.metrics import (
     DEFAULT_DAYS,
     WINDOWS,
     DecisionTimes,
     OutcomeCounts,
     days_ending,
+    decision_times,
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import span
 from inbox.web.base.list_filters import Option, Select
-from inbox.web.base.pages import bounded, page, show
+from inbox.web.base.pages import page, show
 
 #: The most tools in the table; the others are only counted.
 _TOOLS = 25
@@ -59,6 +60,29 @@ class ToolRow:
 
 
 @dataclass(frozen=True)
+class ShareRow:
+    """What one person or team decided."""
+
+    name: str
+    url: str
+    decisions: int
+    approved: str
+    edited: str
+    median: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A figure of the period, that of today, and how it went day by day."""
+
+    name: str
+    value: str
+    today: str = ""
+    url: str = ""
+    line: str = ""  #: points of an SVG polyline, "" without a trend
+
+
+@dataclass(frozen=True)
 class Window:
     """A selectable number of days."""
 
@@ -73,7 +97,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     today = clock.now().date()
     days = days_ending(today, count)
     statistics = metrics_for(actor, days, team=team)
-    tools = [_tool_row(name, *counted) for name, counted in statistics.by_tool.items()]
+    tools = [_tool_row(name, days[0], *counted) for name, counted in statistics.by_tool.items()]
     top = max((counts.all for _, counts in statistics.by_day), default=0)
     context: dict[str, Any] = {
         "statistics": statistics,
@@ -94,17 +118,103 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "last": today,
         "tools": tools[:_TOOLS],
         "unlisted": len(tools[_TOOLS:]),
-        "approved": _percent(statistics.counts.approval_rate),
-        "edited": _percent(statistics.counts.edit_rate),
-        "median": _duration(statistics.times.median),
-        "p90": _duration(statistics.times.p90),
-        "pending": bounded(statistics.pending)
-        if statistics.pending >= COUNT_UP_TO
-        else statistics.pending,
-        "oldest_age": span(clock.now() - statistics.oldest.created_at) if statistics.oldest else "",
+        "tiles": _tiles(statistics, days),
+        "people": [
+            _share_row(row, f"{reverse('audit')}?{urlencode({'by': row.key, 'since': days[0]})}")
+            for row in statistics.by_person
+        ],
+        "shares": [_share_row(row, _address(count, row.key)) for row in statistics.by_team],
         "is_empty": not (statistics.counts.all or statistics.expired or statistics.pending),
     }
-    return show(request, actor, "audit/metrics.html", context, section="audit")
+    return show(request, actor, "audit/metrics.html", context, section="metrics")
+
+
+def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
+    counts, times = statistics.counts, statistics.times
+    by_day = dict(statistics.by_day)
+    today, timed = by_day[days[-1]], statistics.seconds_by_day
+    timed_today = timed[days[-1]] if days[-1] in timed else decision_times([])
+    since = {"since": days[0]}
+    oldest = statistics.oldest
+    return [
+        Tile(
+            gettext("Tool calls"),
+            _number(counts.all),
+            _number(today.all),
+            _audit(since),
+            _line([by_day[day].all for day in days]),
+        ),
+        Tile(
+            gettext("Approval rate"),
+            _percent(counts.approval_rate),
+            _percent(today.approval_rate),
+            _audit({**since, "decision": "approved"}),
+            _line([by_day[day].approval_rate for day in days]),
+        ),
+        Tile(
+            gettext("Edited before approval"),
+            _percent(counts.edit_rate),
+            _percent(today.edit_rate),
+            _audit({**since, "decision": "edited"}),
+            _line([by_day[day].edit_rate for day in days]),
+        ),
+        Tile(
+            gettext("Median response time"),
+            _duration(times.median),
+            _duration(timed_today.median),
+            line=_line([timed[day].median if day in timed else None for day in days]),
+        ),
+        Tile(
+            gettext("90th percentile response time"),
+            _duration(times.p90),
+            _duration(timed_today.p90),
+            line=_line([timed[day].p90 if day in timed else None for day in days]),
+        ),
+        Tile(
+            gettext("Expired requests"),
+            _number(statistics.expired),
+            url=f"{reverse('decided')}?state=expired",
+        ),
+        Tile(
+            gettext("Pending requests"),
+            _number(statistics.pending) + ("+" if statistics.pending == MAX_PENDING else ""),
+            url=reverse("pending"),
+        ),
+        Tile(
+            gettext("Oldest pending"),
+            span(clock.now() - oldest.created_at) if oldest else _NONE,
+            url=reverse("interrupt", args=[oldest.pk]) if oldest else "",
+        ),
+    ]
+
+
+def _audit(parameters: Mapping[str, Any]) -> str:
+    return f"{reverse('audit')}?{urlencode(parameters)}"
+
+
+def _line(values: Sequence[float | None]) -> str:
+    """Return the points of a trend in a box of 100 by 20; days without a value are left out."""
+    points = [(day, value) for day, value in enumerate(values) if value is not None]
+    top = max((value for _, value in points), default=0)
+    if len(points) < 2 or not top:
+        return ""
+    step = 100 / (len(values) - 1)
+    return " ".join(f"{day * step:.1f},{19 - 18 * value / top:.1f}" for day, value in points)
+
+
+def _share_row(row: Share, url: str) -> ShareRow:
+    return ShareRow(
+        name=escape_invisible(row.name),
+        url=url,
+        decisions=row.counts.all,
+        approved=_percent(row.counts.approval_rate),
+        edited=_percent(row.counts.edit_rate),
+        median=_duration(row.times.median),
+    )
+
+
+def _number(count: int) -> str:
+    return number_format(count, use_l10n=True, force_grouping=True)
 
 
 def _days(request: HttpRequest) -> int:
@@ -133,11 +243,11 @@ def _teams(actor: Actor, chosen: str) -> Select | None:
     )
 
 
-def _tool_row(name: str, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:
+def _tool_row(name: str, since: date, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:
     share = counts.approval_rate
     return ToolRow(
         name=escape_invisible(name),
-        url=f"{reverse('audit')}?{urlencode({'tool': name})}",
+        url=f"{reverse('audit')}?{urlencode({'tool': name, 'since': since})}",
         calls=counts.all,
         approved=_percent(share),
         share="" if share is None else str(round(100 * share)),

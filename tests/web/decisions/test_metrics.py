@@ -118,12 +118,12 @@ def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
 
 
 def test_more_rows_cost_no_more_queries(five, bob, django_assert_num_queries, world):
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         metrics_for(bob, last_days(7))
     move(five[0], 3)
     start(world, "rehearse:tool_call")
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         metrics_for(bob, last_days(90))
 
 
@@ -172,7 +172,23 @@ def test_the_page_has_the_figures_in_words(five, reads_bob):
     assert "Expired requests 1" in text
     assert f'href="/interrupts/{five[-1].pk}/"' in page.content.decode()
     assert f"{last_days(1)[0]} 2 1 1 1" in text
-    assert 'href="/audit/?tool=send_email"' in page.content.decode()
+    assert f'href="/audit/?tool=send_email&amp;since={last_days(7)[0]}"' in page.content.decode()
+    assert "Today: 67 %" in text
+
+
+def test_people_are_counted_with_links_to_their_decisions(five, reads_bob, bob):
+    page = reads_bob.get("/audit/metrics/?days=7")
+
+    assert "By person" in words(page)
+    assert "Bob 3 67 % 50 % 20.0 s" in words(page)
+    link = f"/audit/?by={bob.user_id}&amp;since={last_days(7)[0]}"
+    assert f'href="{link}"' in page.content.decode()
+
+
+def test_more_pending_requests_than_a_badge_shows_are_counted(world, reads_bob):
+    start(world, "rehearse:parallel:120")
+
+    assert "Pending requests 120" in words(reads_bob.get("/audit/metrics/?days=7"))
 
 
 def test_the_chart_has_a_bar_for_each_part_of_a_day(five, reads_bob):
@@ -284,4 +300,5 @@ def test_who_is_in_two_teams_chooses_one(five, world, client):
 
     assert "No tool calls or decisions" in words(page)
     assert '<option value="others" selected>' in page.content.decode()
+    assert "By team" in words(client.get("/audit/metrics/?days=7"))
     assert "/audit/metrics/?days=90&amp;team=others" in page.content.decode()
