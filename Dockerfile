@@ -24,6 +24,7 @@ COPY manage.py pyproject.toml ./
 COPY agents agents
 COPY inbox inbox
 COPY tools tools
+COPY docs docs
 COPY templates templates
 COPY static static
 COPY locale locale

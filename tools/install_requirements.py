@@ -38,11 +38,11 @@ def progress(lines: Iterable[str], total: int, *, is_terminal: bool) -> Iterator
     start, end = ("\r\x1b[K", "") if is_terminal else ("", "\n")
     number = 0
     for line in lines:
-        word, _, rest = line.partition(" ")
+        word, _, package = line.partition(" ")
         if word in ("Collecting", "Requirement"):
             number = min(number + 1, total)
             if is_terminal or number % _EACH == 0:
-                yield f"{start}  {number} of {total}: {rest.split()[0]}{end}"
+                yield f"{start}  {number} of {total}: {package.split()[0]}{end}"
         elif line.startswith("Installing collected packages"):
             yield f"{start}  Writing the packages into {Path(sys.prefix).name}{end}"
     yield "\r\x1b[K" if is_terminal else ""

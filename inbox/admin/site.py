@@ -8,6 +8,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, include, path, reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 class Site(AdminSite):
     """
-    The admin for superusers; other signed-in users get 404.
+    The admin for superusers; for other signed-in users every page is a 404 that says so.
 
     It has no sign-in of its own: /login/ has the locks and second factors. Django's pages for
     passwords, the admin log and deletion are left out.
@@ -37,7 +38,7 @@ class Site(AdminSite):
                 start = reverse("admin:index")
                 return redirect_to_login(request.get_full_path() if is_read else start)
             if not self.has_permission(request):
-                raise Http404
+                return render(request, "admin/superusers_only.html", status=404)
             if any("\0" in text for sent in (request.GET, request.POST) for text in _texts(sent)):
                 raise BadRequest("A text holds the character NUL, which nobody can type.")
             answer: HttpResponse = inner(request, *args, **kwargs)

@@ -5,7 +5,7 @@ from django.urls import path
 from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
-from inbox.web.base import languages
+from inbox.web.base import help_pages, languages
 from inbox.web.decisions import (
     bulk,
     claims_and_comments,
@@ -123,8 +123,11 @@ urlpatterns = [
     path("views/save", saved_views.save, name="save_view"),
     path("views/<uuid:view_id>/share", saved_views.share, name="share_view"),
     path("views/<uuid:view_id>/delete", saved_views.delete, name="delete_view"),
+    path("help/", help_pages.help_page, {"name": "inbox"}, name="help"),
+    path("help/<slug:name>/", help_pages.help_page, name="help_page"),
     path("runs/", runs.run_list, name="runs"),
     path("runs/new/", runs.start_page, name="start"),
+    path("runs/demo", runs.start_demo_request, name="start_demo_request"),
     path("runs/new/<slug:slug>", runs.start_run, name="start_run"),
     path("runs/<uuid:run_id>/retry", claims_and_comments.retry, name="retry"),
     path("runs/<uuid:run_id>/cancel", claims_and_comments.cancel, name="cancel"),

@@ -146,8 +146,8 @@ def _timed_decisions(teams: Sequence[UUID], first: date) -> list[_Timed]:
         values += rows.values_list(*columns)[: MAX_ANSWERS + 1]
     latest = sorted(values, key=lambda row: row[0], reverse=True)[: MAX_ANSWERS + 1]
     return [
-        _Timed(closed_at, (closed_at - opened_at).total_seconds(), tool, verdict or "", *rest)
-        for closed_at, opened_at, tool, verdict, *rest in latest
+        _Timed(closed_at, (closed_at - opened_at).total_seconds(), tool, verdict or "", person, pk)
+        for closed_at, opened_at, tool, verdict, person, pk in latest
     ]
 
 

@@ -24,6 +24,8 @@ from inbox.queries.people.demo_people import demo_people
 from inbox.rules.people.access import Role
 from inbox.web.people.teams import ROLES
 
+#: The agent that asks without a model.
+DEMO_AGENT = "rehearsal"
 _LIMIT = parse("30/minute")
 #: Headers of proxies: behind one, every client seems to be on this machine.
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")

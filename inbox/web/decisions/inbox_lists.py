@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -16,8 +16,9 @@ from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progre
 from inbox.queries.people.access import may_decide_anywhere
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.errors import NotFound
-from inbox.rules.people.access import Actor
+from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
+from inbox.web.base.demo import DEMO_AGENT
 from inbox.web.base.list_filters import (
     ListRequest,
     has_redundant_parameters,
@@ -45,8 +46,10 @@ def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> Http
         return HttpResponseRedirect(list_request.page_after(list_request.after))
     context = _list(request, actor, list_request)
     if not context["rows"] and list_request.filter == InterruptFilter():
-        agents = agents_for(actor)
+        agents = agents_for(actor, Permission.RUN)
         context["example_agent"] = agents[0].slug if agents else "rehearsal"
+        context["may_start_demo"] = DEMO_AGENT in [agent.slug for agent in agents]
+        context["demo_key"] = str(uuid4())
         context["example_url"] = request.build_absolute_uri("/api/runs")
     template = "pending" if state is ListState.OPEN else "decided"
     section = list_request.section

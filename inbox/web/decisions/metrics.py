@@ -61,7 +61,7 @@ class ToolRow:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """What one person or team decided."""
+    """The decisions of one person or team."""
 
     name: str
     url: str

@@ -24,6 +24,7 @@ from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.web.base.demo import DEMO_AGENT
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.runs.thread_timeline import RUN_STATES
@@ -115,6 +116,14 @@ def start_run(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         )
     run = _start(agent, actor, _key(request), message, value)
     return see_other("thread", run.thread_id)
+
+
+@post_page
+def start_demo_request(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Start a run of the demo agent that asks for an approval."""
+    agent = agents.agent_for(actor, DEMO_AGENT)
+    _start(agent, actor, _key(request), "rehearse:tool_call", ABSENT)
+    return see_other("pending")
 
 
 @post_page

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from inbox.models import Run
 from inbox.queries.decisions import inbox_lists
 from tests.support.steps import (
     approve,
@@ -65,6 +66,22 @@ def test_an_empty_list_says_how_to_get_a_first_item(world, reads_bob):
     assert "You're all caught up" in page
     assert "curl http://testserver/api/runs" in page
     assert '"agent": "rehearsal"' in page
+    assert "$SIGNOFF_API_KEY" in page
+
+
+def test_an_empty_list_starts_a_demo_request(world, reads_bob):
+    page = reads_bob.get("/").content.decode()
+
+    for _ in range(2):  # the form twice
+        key = re.search(r'name="key" value="([^"]+)"', page).group(1)
+        answer = reads_bob.client.post("/runs/demo", {"key": key})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert Run.objects.count() == 1
+
+
+def test_nobody_starts_a_demo_request_for_another_team(world, reads_carol):
+    assert "Start a demo request" not in words(reads_carol.get("/"))
+    assert reads_carol.client.post("/runs/demo", {}).status_code == 404
 
 
 def test_decided_items_are_listed_with_who_and_what(world, bob, reads_bob, reads_alice):
