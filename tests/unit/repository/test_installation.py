@@ -1,4 +1,4 @@
-"""What `make run` says while it installs packages."""
+"""The progress that `make run` prints while it installs packages."""
 
 from tools.install_requirements import progress
 

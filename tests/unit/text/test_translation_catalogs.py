@@ -21,6 +21,7 @@ _SAME = {
         "Live, {count} online",
         "Median",
         "Name",
+        "Person",
         "Server",
         "Team",
         "Test",
