@@ -244,7 +244,7 @@ export async function loadMore() {
 
 /** Open the first request of a list of open ones, where there is room beside the list. */
 export function openFirst() {
-  const link = document.querySelector("#rows[data-notify] > .row .row-title");
+  const link = document.querySelector("#rows[data-notify] .row-title");
   if (!link || main.dataset.interrupt || !isWide() || !document.querySelector("#choose")) return;
   if (canOpen(new URL(link.href))) openRequest(link.href, { history: "replace", movesFocus: false });
 }

@@ -102,12 +102,6 @@ def call_heading(tool: str, values: Any) -> str:
     return f"Call {tool}{_distinguishing_values(named)}"[:MAX_HEADING_CHARACTERS]
 
 
-def call_heading(tool: str, values: Any) -> str:
-    """Return a heading made of a tool's name and its arguments, with masks."""
-    named = values if isinstance(values, Mapping) else {}
-    return f"Call {tool}{_distinguishing_values(named)}"[:MAX_HEADING_CHARACTERS]
-
-
 def _repeats(text: str, values: Mapping[str, Any]) -> bool:
     """Return whether a message is little more than one argument, which a model wrote."""
     texts = (" ".join(value.split()) for value in values.values() if isinstance(value, str))

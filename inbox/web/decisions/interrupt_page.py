@@ -24,6 +24,7 @@ from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
+from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES, names_secrets
@@ -163,6 +164,11 @@ class InterruptPage:
             return ChangeSummary()
         row = self.interrupt
         return summary_of_decision(interrupt=row.body, args=row.args, payload=decision.payload)
+
+    @property
+    def reason(self) -> str:
+        """The name of the reason in words."""
+        return translate(reason_name(self.interrupt.reason))
 
     @property
     def urgency(self) -> str:

@@ -19,6 +19,7 @@ from inbox.queries.decisions.interrupts import listed_changes, listed_decision
 from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.presentations.reasons import reason_name
+from inbox.rules.presentations.vocabulary import Severity
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import bounded
@@ -86,16 +87,16 @@ class Row:
     is_seen: bool  #: the current user has opened it
     is_current: bool
     thread_title: str
-    risk: str = ""  #: "high"; "" if unknown
-    reversible: bool | None = None  #: None if unknown
+    risk: str  #: its name, "" unless it is high
+    is_irreversible: bool
 
     @property
     def tags(self) -> list[Tag]:
         """The tags below the title, the most important first."""
         claimed = gettext("Claimed by %(who)s") % {"who": escape_invisible(self.claimed_by)[:30]}
         tags = [
-            (self.risk == "high", Tag(gettext("High risk"), "bad", "triangle-alert")),
-            (self.reversible is False, Tag(gettext("Cannot be undone"), "warn", "undo-2")),
+            (self.risk, Tag(self.risk, "bad", "shield-alert")),
+            (self.is_irreversible, Tag(gettext("Cannot be undone"), "bad", "undo-2")),
             (self.outcome, Tag(self.outcome, self.tone)),
             (self.is_mine, Tag(gettext("Claimed by you"), "me")),
             (self.claimed_by and not self.is_mine, Tag(claimed, "line")),
@@ -258,6 +259,8 @@ def rows_of(
             is_seen=is_current or not is_open or interrupt.is_seen,  # type: ignore[attr-defined]
             is_current=is_current,
             thread_title=interrupt.thread.title,
+            risk=_risk(interrupt) if is_open else "",
+            is_irreversible=is_open and interrupt.is_reversible is False,
         )
         rows.append(row)
     return rows
@@ -286,6 +289,12 @@ def _faces(
         for user_id, name, text in reversed(people)
     }
     return tuple(reversed(faces.values()))[:_MAX_FACES]
+
+
+def _risk(interrupt: Interrupt) -> str:
+    """Return the name of a risk that reviewers have to see in the list."""
+    names = {Severity.CRITICAL: gettext("Critical risk"), Severity.HIGH: gettext("High risk")}
+    return next((name for risk, name in names.items() if risk == interrupt.severity), "")
 
 
 def _similar(interrupt: Interrupt) -> str:

@@ -280,7 +280,7 @@ def refund(page: Page, ask: Any) -> None:
     ask(examples.langgraph(examples.REFUND))
     assert buttons(page) == ["Approve", "Reject"]
     expect(page.locator("#detail-title")).to_have_text("Refund approval")
-    expect(page.locator(".head .tool")).to_have_text("langgraph:refund_approval")
+    expect(page.locator(".head .tool-reason")).to_have_text("Refund approval")
     assert values(page) == {
         "Amount": "47.50",
         "Customer ID": "cus_a8x2k",

@@ -1,1 +1,1 @@
-"""How requests are displayed, without pages."""
+"""The display of requests, without pages."""

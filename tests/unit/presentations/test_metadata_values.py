@@ -1,4 +1,4 @@
-"""What an agent says beside its question, by name."""
+"""Values that an agent says beside its question, by name."""
 
 import pytest
 
