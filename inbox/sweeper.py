@@ -11,7 +11,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.files.erasure import delete_leftovers, erase_expired_files
+from inbox.actions.files.file_erasure import delete_leftovers, erase_expired_files
 from inbox.actions.notifications.announcements import (
     announce_expiry,
     delete_old_announcements,

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.files.erasure import erase_files_of_thread
+from inbox.actions.files.file_erasure import erase_files_of_thread
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.locks import lock_thread

@@ -17,8 +17,12 @@ from inbox.models.locks import lock_thread
 from inbox.queries.decisions.assignees import mentioned_people
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_comment, check_not_claimed
 from inbox.rules.decisions.consent import digest
+from inbox.rules.decisions.teamwork.collaboration import (
+    CLAIM_LEASE,
+    check_comment,
+    check_not_claimed,
+)
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage

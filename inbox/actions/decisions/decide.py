@@ -38,7 +38,6 @@ from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
-from inbox.rules.decisions.collaboration import check_not_claimed
 from inbox.rules.decisions.consent import canonical_json, digest, original_text
 from inbox.rules.decisions.gate import (
     CANCELLATIONS,
@@ -50,6 +49,7 @@ from inbox.rules.decisions.gate import (
     check_view,
 )
 from inbox.rules.decisions.signatures import sign
+from inbox.rules.decisions.teamwork.collaboration import check_not_claimed
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, ActorKind, Permission, may_see_secrets

@@ -10,7 +10,7 @@ from inbox.actions.decisions.decide import check_open
 from inbox.models import Interrupt, Snooze
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
-from inbox.rules.decisions.snoozing import check_snooze
+from inbox.rules.decisions.teamwork.snoozing import check_snooze
 from inbox.rules.people.access import Actor, Permission
 
 

@@ -16,7 +16,7 @@ from inbox.models.moves import move_row
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import require_current
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import check_withdrawal
+from inbox.rules.decisions.teamwork.collaboration import check_withdrawal
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus

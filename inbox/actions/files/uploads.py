@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.files.erasure import delete_object
+from inbox.actions.files.file_erasure import delete_object
 from inbox.models import File, Interrupt, StoredBlob, Thread
 from inbox.models.files.files import BlobState
 from inbox.models.locks import lock_team, lock_thread

@@ -17,7 +17,7 @@ from inbox.api.base.openapi_descriptions import describe_operation
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.decisions import collaboration, interrupts
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
+from inbox.rules.decisions.teamwork.collaboration import MAX_COMMENT_CHARACTERS
 from inbox.rules.people.access import Permission
 
 operation = partial(describe_operation, tag="interrupts", scope=Permission.DECIDE)

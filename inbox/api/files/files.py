@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.actions.files.downloads import record_download
-from inbox.actions.files.erasure import erase_file
+from inbox.actions.files.file_erasure import erase_file
 from inbox.actions.files.uploads import upload_for_agent
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Id, PersonName, example

@@ -25,7 +25,7 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import (
+from inbox.rules.decisions.teamwork.collaboration import (
     MAX_EXECUTION_HOURS,
     MAX_EXPIRY_HOURS,
     MAX_GRACE_SECONDS,

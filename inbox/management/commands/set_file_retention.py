@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.files.erasure import set_file_retention
+from inbox.actions.files.file_erasure import set_file_retention
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED

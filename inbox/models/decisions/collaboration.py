@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from inbox.models.fields import id_field
 from inbox.models.runs.interrupts import Interrupt
-from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS, Holder
+from inbox.rules.decisions.teamwork.collaboration import MAX_COMMENT_CHARACTERS, Holder
 
 
 class Claim(models.Model):

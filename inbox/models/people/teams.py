@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.fields import choices, id_field
-from inbox.rules.decisions.collaboration import (
+from inbox.rules.decisions.teamwork.collaboration import (
     DEFAULT_EXECUTION_HOURS,
     DEFAULT_EXPIRY_HOURS,
     DEFAULT_GRACE_SECONDS,

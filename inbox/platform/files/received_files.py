@@ -7,7 +7,6 @@ limit on its size.
 
 import hashlib
 import tempfile
-import time
 from contextlib import suppress
 from enum import StrEnum
 from io import BytesIO
@@ -18,6 +17,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
+from inbox.platform import clock
 from inbox.rules.files.file_types import HEAD_BYTES
 
 #: The member of an ASGI scope with the body of an upload: an open file.
@@ -149,7 +149,7 @@ def uploads_folder() -> Path:
 
 def delete_left_uploads(older_than: float = LEFT_AFTER_SECONDS) -> None:
     """Delete unfinished uploads of processes that ended without removing them."""
-    oldest = time.time() - older_than
+    oldest = clock.now().timestamp() - older_than
     for path in uploads_folder().glob("*"):
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < oldest:

@@ -13,7 +13,7 @@ from inbox.queries.notifications.recipients import (
     with_groups,
 )
 from inbox.queries.policies.quorum import current_quorum
-from inbox.rules.decisions.mentions import MAX_MENTIONS, mentioned_names
+from inbox.rules.decisions.teamwork.mentions import MAX_MENTIONS, mentioned_names
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

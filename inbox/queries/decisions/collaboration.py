@@ -9,7 +9,7 @@ from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import teams_of
-from inbox.rules.decisions.collaboration import withdrawable_until
+from inbox.rules.decisions.teamwork.collaboration import withdrawable_until
 from inbox.rules.errors import AlreadyResumed
 from inbox.rules.people.access import Actor
 

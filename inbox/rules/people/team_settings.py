@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inbox.rules.decisions.collaboration import (
+from inbox.rules.decisions.teamwork.collaboration import (
     MAX_EXECUTION_HOURS,
     MAX_EXPIRY_HOURS,
     MAX_GRACE_SECONDS,

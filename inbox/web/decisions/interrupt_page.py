@@ -21,7 +21,7 @@ from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.decisions.feedback import feedback_of
-from inbox.rules.decisions.mentions import split_mentions
+from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.presentations.reasons import reason_name

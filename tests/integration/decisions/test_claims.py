@@ -13,8 +13,8 @@ from inbox.queries.decisions.inbox_lists import list_for
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import CLAIM_LEASE
 from inbox.rules.decisions.list_filters import InterruptFilter
+from inbox.rules.decisions.teamwork.collaboration import CLAIM_LEASE
 from tests.support import steps
 from tests.support.steps import (
     approve,

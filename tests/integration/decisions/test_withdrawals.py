@@ -16,7 +16,7 @@ from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import withdrawable_until
+from inbox.rules.decisions.teamwork.collaboration import withdrawable_until
 from inbox.rules.people.access import SEED
 from tests.integration.decisions.test_decide import ask_twice_about_one_call
 from tests.support import steps

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from inbox.actions.files.erasure import erase_files_of_thread
+from inbox.actions.files.file_erasure import erase_files_of_thread
 from inbox.actions.files.uploads import upload_to_request
 from inbox.models import File, Run
 from inbox.platform.clock import database_now

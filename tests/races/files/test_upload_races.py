@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from inbox.actions.files.attachments import take_files_of_run
-from inbox.actions.files.erasure import delete_dead_blobs, delete_leftovers, erase_file
+from inbox.actions.files.file_erasure import delete_dead_blobs, delete_leftovers, erase_file
 from inbox.actions.files.uploads import upload_for_agent
 from inbox.models import File, StoredBlob, Thread
 from inbox.models.files.files import BlobState

@@ -72,7 +72,7 @@ def _is_killed(key: str, admin: str, turn: int, seconds: float) -> bool:
 
 
 def _rest() -> dict[str, Any]:
-    from inbox.actions.files.erasure import delete_dead_blobs
+    from inbox.actions.files.file_erasure import delete_dead_blobs
     from inbox.models import File, StoredBlob
     from inbox.platform.clock import database_now
     from inbox.platform.files.received_files import delete_left_uploads, uploads_folder

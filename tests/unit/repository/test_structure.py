@@ -36,14 +36,17 @@ def _assigns_status(node: ast.AST) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr="update" | "bulk_update"), keywords=keywords):
             values = [keyword.value for keyword in keywords if keyword.arg in ("status", "state")]
-            return any("DeliveryStatus" not in ast.unparse(value) for value in values)
+            return any(not _is_other_column(value) for value in values)
         case ast.Assign(targets=targets):
-            return any(map(_is_status_column, targets)) and "DeliveryStatus" not in ast.unparse(
-                node.value
-            )
+            return any(map(_is_status_column, targets)) and not _is_other_column(node.value)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return _is_status_column(target)
     return False
+
+
+def _is_other_column(value: ast.AST) -> bool:
+    """Return whether this is a state of messages or stored files, which have no table of moves."""
+    return any(name in ast.unparse(value) for name in ("DeliveryStatus", "BlobState"))
 
 
 def test_compiled_updates_leave_status_columns_to_moves():

@@ -37,7 +37,8 @@ _SAME = {
         "null",
     ),
     *("Deployment", "Diff", "Region", "Zone"),
-    *("URL", "{count} ms", "Code", "Passkey", "Passkeys", "Passkey {number}"),
+    "%(day)s %(clock)s %(zone)s",
+    *("URL", "{count} ms", "{count} s", "Code", "Passkey", "Passkeys", "Passkey {number}"),
     *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M"),
 }
 

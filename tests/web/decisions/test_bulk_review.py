@@ -25,7 +25,7 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.pages import words
-from tests.web.decisions.test_inbox_lists import expire_in, listed
+from tests.web.decisions.lists.test_inbox_lists import expire_in, listed
 
 MARKED = re.compile(r'<input class="tick"[^>]* value="([^"]+)"([^>]*)>')
 

@@ -16,7 +16,7 @@ from inbox.queries.decisions.interrupts import detail_for
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState
-from inbox.rules.decisions.snoozing import later_today, next_week, tomorrow
+from inbox.rules.decisions.teamwork.snoozing import later_today, next_week, tomorrow
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.list_filters import list_url, parse_list_request

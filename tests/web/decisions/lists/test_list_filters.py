@@ -11,7 +11,7 @@ from django.utils import timezone
 from inbox.models import Claim
 from tests.support.steps import approve, open_interrupts, start
 from tests.support.web.pages import decision_form, words
-from tests.web.decisions.test_inbox_lists import expire_in, listed
+from tests.web.decisions.lists.test_inbox_lists import expire_in, listed
 from tests.web.text.test_hostile_text_in_fields import PAYLOADS, Markup
 
 

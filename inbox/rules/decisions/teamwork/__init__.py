@@ -1,0 +1,1 @@
+"""Claims, comments, mentions and snoozes: how people share the work on requests."""
