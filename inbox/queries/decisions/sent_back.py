@@ -33,15 +33,15 @@ def sent_back_before(row: Interrupt) -> Sequence[SentBack]:
     decisions = Decision.objects.filter(
         interrupt__run=row.run.resumes_id, withdrawn_at=None, payload__contains='"feedback"'
     )
-    found = [
+    questions = [
         SentBack(decision.interrupt, decision, text)
         for decision in decisions.select_related("interrupt").order_by("interrupt__position")[
             :_MAX_DECISIONS
         ]
         if (text := feedback_of(json.loads(decision.payload or "null")))
     ]
-    same_tool = [item for item in found if item.interrupt.tool == row.tool]
-    return (same_tool or found)[:MAX_LINKED]
+    same_tool = [item for item in questions if item.interrupt.tool == row.tool]
+    return (same_tool or questions)[:MAX_LINKED]
 
 
 def interrupts_after(row: Interrupt, decision: Decision | None) -> Sequence[Interrupt]:

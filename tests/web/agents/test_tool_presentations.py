@@ -1,4 +1,4 @@
-"""The pages on which a team chooses how calls of tools are shown, and what they change."""
+"""The pages on which a team chooses how calls of tools are preview, and what they change."""
 
 import json
 
@@ -73,9 +73,9 @@ def test_the_preview_stores_nothing_and_masks_secrets(request_of, reads_ana):
     assert "correct horse" not in text
     assert "password" in text
     assert not ToolPresentation.objects.exists()
-    shown = text.partition('id="preview-title"')[2].partition("</section>")[0]
-    assert "<input" not in shown
-    assert "<button" not in shown
+    preview = text.partition('id="preview-title"')[2].partition("</section>")[0]
+    assert "<input" not in preview
+    assert "<button" not in preview
 
 
 def test_arguments_of_the_last_request_can_be_described(request_of, reads_ana):
@@ -148,10 +148,10 @@ def test_no_mapping_hides_a_value(world, request_of, reads_bob, name):
 
     page = reads_bob.open(request_of(args))
 
-    shown = page.partition('id="answer"')[2].partition("<summary>JSON</summary>")[0]
+    preview = page.partition('id="answer"')[2].partition("<summary>JSON</summary>")[0]
     for argument, value in args.items():
-        assert value in shown
-        assert argument == "rest" or f">{argument}</code>" in shown
+        assert value in preview
+        assert argument == "rest" or f">{argument}</code>" in preview
 
 
 def test_hostile_names_of_tools_and_arguments_are_text(world, request_of, reads_ana):

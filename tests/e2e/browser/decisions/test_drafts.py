@@ -24,7 +24,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def asked(site: Site) -> list[str]:
+def ids(site: Site) -> list[str]:
     """The ids of two requests that wait; nothing else waits."""
     site.call_everything_off()
     return [
@@ -50,27 +50,27 @@ def stored(page: Page) -> int:
     return sum(key.startswith("signoff.draft.") for key in keys)
 
 
-def test_edits_and_the_note_are_there_again_after_moving_on(site: Site, asked: list[str]) -> None:
+def test_edits_and_the_note_are_there_again_after_moving_on(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         edit(page, "Paid twice")
         page.fill("#f-reason", "See the note")
         page.keyboard.press("Escape")
         page.keyboard.press("j")
-        is_open(page, asked[1])
+        is_open(page, ids[1])
 
         page.keyboard.press("k")
 
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         expect(page.locator("#draft")).to_contain_text("Draft restored")
         expect(page.locator(_NOTE)).to_have_value("Paid twice")
         expect(page.locator("#f-reason")).to_have_value("See the note")
         expect(page.locator("button[value=approve]")).to_contain_text("Approve with 1 change")
 
 
-def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, asked: list[str]) -> None:
+def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         proposed = page.locator(_NOTE).input_value()
         edit(page, "Paid twice")
         page.reload()
@@ -83,15 +83,15 @@ def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, asked: list[
         assert stored(page) == 0
 
 
-def test_a_decision_and_signing_out_remove_drafts(site: Site, asked: list[str]) -> None:
+def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) -> None:
     with site.browse() as page:
         page.goto(f"{site.url}/login/")
         site.sign_in(page, "marco")
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         edit(page, "Paid twice")
         wait_for(lambda: stored(page))
         page.click("button[value=approve]")
-        is_open(page, asked[1])
+        is_open(page, ids[1])
         wait_for(lambda: not stored(page))
         edit(page, "Never")
         wait_for(lambda: stored(page))
@@ -102,15 +102,15 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, asked: list[str]) 
         assert stored(page) == 0
 
 
-def test_another_person_gets_no_draft(site: Site, asked: list[str]) -> None:
+def test_another_person_gets_no_draft(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         edit(page, "Paid twice")
         wait_for(lambda: stored(page))
         page.context.clear_cookies()
         page.context.add_cookies(site.state_of("priya")["cookies"])
 
-        site.open(page, {"id": asked[0]})
+        site.open(page, {"id": ids[0]})
 
         expect(page.locator("#draft")).to_have_count(0)
         wait_for(lambda: not stored(page))

@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def asked(site: Site) -> list[str]:
+def ids(site: Site) -> list[str]:
     """The ids of three requests that wait, in the order of the list; nothing else waits."""
     site.call_everything_off()
     plays = (staged_interrupts.MAIL, staged_interrupts.REFUND, staged_interrupts.FIXED)
@@ -79,9 +79,9 @@ def wait_until_prefetched(page: Page, interrupt_id: str) -> None:
     wait_for(lambda: page.evaluate(_HAS_READ, f"/{interrupt_id}/"))
 
 
-def test_the_first_request_opens_by_itself(site, asked):
+def test_the_first_request_opens_by_itself(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         assert page.evaluate("document.activeElement.tagName") == "BODY"
 
 
@@ -92,107 +92,107 @@ def test_an_empty_list_stays_as_it_is(site):
         assert page.url == f"{site.url}/"
 
 
-def test_j_and_k_open_requests_without_a_page_load(site, asked):
+def test_j_and_k_open_requests_without_a_page_load(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         requests = Requests(page)
 
         page.keyboard.press("j")
-        is_open(page, asked[1])
+        is_open(page, ids[1])
         expect(page.locator("#detail-title")).to_be_focused()
         page.keyboard.press("j")
-        is_open(page, asked[2])
+        is_open(page, ids[2])
         page.keyboard.press("k")
-        is_open(page, asked[1])
+        is_open(page, ids[1])
 
         assert requests.of("GET", type_="document") == []
         assert page.locator("#detail .detail-scroll").evaluate("pane => pane.scrollTop") == 0
 
 
-def test_back_and_forward_show_the_requests_again(site, asked):
+def test_back_and_forward_show_the_requests_again(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         page.keyboard.press("j")
-        is_open(page, asked[1])
+        is_open(page, ids[1])
 
         page.go_back()
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         page.go_forward()
 
-        is_open(page, asked[1])
+        is_open(page, ids[1])
 
 
-def test_after_a_decision_the_next_one_is_there_at_once(site, asked):
+def test_after_a_decision_the_next_one_is_there_at_once(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
-        wait_until_prefetched(page, asked[1])
+        is_open(page, ids[0])
+        wait_until_prefetched(page, ids[1])
         requests = Requests(page)
         reads: list[str] = []
         page.evaluate("window.isSamePage = true")
         # The next request is shown although the server answers nothing else any more.
-        page.route(f"**/interrupts/{asked[1]}/", lambda route: reads.append(route.request.url))
+        page.route(f"**/interrupts/{ids[1]}/", lambda route: reads.append(route.request.url))
 
         page.keyboard.press("a")
         page.keyboard.press("Enter")
 
-        is_open(page, asked[1])
+        is_open(page, ids[1])
         expect(page.locator("#detail-title")).to_be_focused()
         expect(page.locator("#toast")).to_contain_text("Approved")
         assert page.evaluate("window.isSamePage")
         assert [url for url in requests.of("POST") if url.endswith("/decide")] == [
-            f"{site.url}/interrupts/{asked[0]}/decide"
+            f"{site.url}/interrupts/{ids[0]}/decide"
         ]
         page.unroute_all(behavior="ignoreErrors")
 
 
-def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, asked):
+def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, ids):
     with site.open_as("marco") as page:
         requests = Requests(page)
-        is_open(page, asked[0])
-        wait_until_prefetched(page, asked[1])
+        is_open(page, ids[0])
+        wait_until_prefetched(page, ids[1])
 
         viewed = [url for url in requests.of("POST") if "/viewed" in url]
 
-        assert viewed == [f"{site.url}/interrupts/{asked[0]}/viewed"]
-        expect(page.locator(f"#row-{asked[1]}")).not_to_contain_text("Claimed")
+        assert viewed == [f"{site.url}/interrupts/{ids[0]}/viewed"]
+        expect(page.locator(f"#row-{ids[1]}")).not_to_contain_text("Claimed")
 
 
-def test_a_prefetched_request_that_changed_is_read_again(site, asked):
+def test_a_prefetched_request_that_changed_is_read_again(site, ids):
     with site.open_as("marco") as page, site.open_as("priya") as priya:
-        is_open(page, asked[0])
-        wait_until_prefetched(page, asked[1])
-        site.open(priya, {"id": asked[1]})
+        is_open(page, ids[0])
+        wait_until_prefetched(page, ids[1])
+        site.open(priya, {"id": ids[1]})
         priya.keyboard.press("c")
-        expect(page.locator(f"#row-{asked[1]}")).to_contain_text("Claimed by Priya")
+        expect(page.locator(f"#row-{ids[1]}")).to_contain_text("Claimed by Priya")
 
         page.keyboard.press("j")
 
-        is_open(page, asked[1])
+        is_open(page, ids[1])
         expect(page.locator("#bar")).to_contain_text("is reviewing this")
 
 
-def test_a_page_that_is_up_to_date_is_not_read_again(site, asked):
+def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
-        wait_until_prefetched(page, asked[1])
+        is_open(page, ids[0])
+        wait_until_prefetched(page, ids[1])
         requests = Requests(page)
 
-        site.open(page, {"id": asked[1]})
-        wait_until_prefetched(page, asked[2])
+        site.open(page, {"id": ids[1]})
+        wait_until_prefetched(page, ids[2])
 
-        pages = [url for url in requests.of("GET") if url.endswith(f"/interrupts/{asked[1]}/")]
+        pages = [url for url in requests.of("GET") if url.endswith(f"/interrupts/{ids[1]}/")]
         assert len(pages) == 1
 
 
-def test_keys_wait_for_the_request_that_is_being_opened(site, asked):
+def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, asked[0])
+        is_open(page, ids[0])
         held: list[Any] = []
 
         def hold(route: Any) -> None:
             held.append(route)
 
-        page.route(f"**/interrupts/{asked[2]}/", hold)
+        page.route(f"**/interrupts/{ids[2]}/", hold)
 
         page.keyboard.press("j")
         page.keyboard.press("j")
@@ -200,10 +200,10 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, asked):
         page.keyboard.press("Enter")
         wait_for(lambda: page.evaluate("true") and held)
 
-        assert site.call(f"/api/interrupts/{asked[0]}")["decision"] is None
-        assert site.call(f"/api/interrupts/{asked[1]}")["decision"] is None
+        assert site.call(f"/api/interrupts/{ids[0]}")["decision"] is None
+        assert site.call(f"/api/interrupts/{ids[1]}")["decision"] is None
         held.pop(0).continue_()
-        is_open(page, asked[2])
+        is_open(page, ids[2])
         expect(page.locator("button[value=approve]")).to_be_focused()
         page.unroute_all(behavior="ignoreErrors")
 
