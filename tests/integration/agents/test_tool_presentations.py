@@ -1,4 +1,4 @@
-"""How a team shows the calls of tools: who may choose it, what is recorded, and its limits."""
+"""Presentations that a team chooses for tools: permissions, audit entries and limits."""
 
 import pytest
 
