@@ -51,9 +51,12 @@ def set_tool_presentation(
                     most=MAX_TOOL_PRESENTATIONS,
                 )
             )
-        row = ToolPresentation(team_id=team_id, agent_id=agent_id, tool=tool)
-    row.body = json.dumps(value)
-    row.save()
+        row = ToolPresentation.objects.create(
+            team_id=team_id, agent_id=agent_id, tool=tool, body=json.dumps(value)
+        )
+    else:
+        row.body = json.dumps(value)
+        row.save(update_fields=["body"])
     _record("team.presentation_set", row, agent, actor, before=before, value=value)
     return row
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from inbox.models import Decision, Interrupt
 from inbox.rules.decisions.feedback import feedback_of
+from inbox.rules.schema.mask_agui import secrets_of_answers
 
 #: A page links so many requests.
 MAX_LINKED = 5
@@ -22,6 +23,12 @@ class SentBack:
     feedback: str
 
 
+def displayed_feedback(row: Interrupt, decision: Decision | None) -> str:
+    """Return the question of a decision with its secrets masked, "" for any other decision."""
+    payload = json.loads(decision.payload) if decision and decision.payload else None
+    return feedback_of(secrets_of_answers(row.body).masked(payload)) if feedback_of(payload) else ""
+
+
 def sent_back_before(row: Interrupt) -> Sequence[SentBack]:
     """
     Return the requests that were sent back in the run that this one's run resumes.
@@ -33,15 +40,15 @@ def sent_back_before(row: Interrupt) -> Sequence[SentBack]:
     decisions = Decision.objects.filter(
         interrupt__run=row.run.resumes_id, withdrawn_at=None, payload__contains='"feedback"'
     )
-    questions = [
+    linked = [
         SentBack(decision.interrupt, decision, text)
         for decision in decisions.select_related("interrupt").order_by("interrupt__position")[
             :_MAX_DECISIONS
         ]
-        if (text := feedback_of(json.loads(decision.payload or "null")))
+        if (text := displayed_feedback(decision.interrupt, decision))
     ]
-    same_tool = [item for item in questions if item.interrupt.tool == row.tool]
-    return (same_tool or questions)[:MAX_LINKED]
+    same_tool = [item for item in linked if item.interrupt.tool == row.tool]
+    return (same_tool or linked)[:MAX_LINKED]
 
 
 def interrupts_after(row: Interrupt, decision: Decision | None) -> Sequence[Interrupt]:
@@ -51,8 +58,7 @@ def interrupts_after(row: Interrupt, decision: Decision | None) -> Sequence[Inte
     Costs no query for a request that was decided otherwise.
     """
     resumed = getattr(row.run, "resumed_by", None)
-    payload = json.loads(decision.payload) if decision and decision.payload else None
-    if resumed is None or not feedback_of(payload):
+    if resumed is None or not displayed_feedback(row, decision):
         return ()
     rows = list(
         Interrupt.objects.filter(run=resumed)

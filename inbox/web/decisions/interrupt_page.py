@@ -15,12 +15,12 @@ from inbox.forms.values import ABSENT
 from inbox.queries.decisions.assignees import people_in_comments
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
+from inbox.queries.decisions.sent_back import displayed_feedback
 from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
-from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.endorsements import slot_names
@@ -136,9 +136,7 @@ class InterruptPage:
     @property
     def feedback(self) -> str:
         """The question with which the request was sent back, "" for any other decision."""
-        decision = self.detail.decision
-        payload = json.loads(decision.payload) if decision and decision.payload else None
-        return escape_invisible(feedback_of(payload))
+        return escape_invisible(displayed_feedback(self.interrupt, self.detail.decision))
 
     @property
     def sent_back(self) -> list[tuple[Interrupt, str, str]]:

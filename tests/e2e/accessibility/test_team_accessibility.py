@@ -55,6 +55,19 @@ def members(site, page, key):
 
 
 @screen
+def presentations(site, page, key):
+    page.goto(f"{site.url}/teams/demo/presentations/")
+
+
+@screen
+def a_presentation_with_its_preview(site, page, key):
+    page.goto(f"{site.url}/teams/demo/presentations/tool/?tool=transfer&agent=showcase")
+    page.select_option("#f-kind", "money")
+    page.click("button[value=preview]")
+    expect(page.locator(".preview .payment")).to_be_visible()
+
+
+@screen
 def the_last_administrator_who_stays(site, page, key):
     page.goto(f"{site.url}/teams/demo/")
     page.get_by_role("button", name="Leave").click()

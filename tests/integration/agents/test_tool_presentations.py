@@ -1,4 +1,4 @@
-"""The presentations that teams choose for tools: permissions, audit entries and limits."""
+"""Presentations that a team chooses for tools: permissions, audit entries and limits."""
 
 import pytest
 

@@ -64,11 +64,11 @@ def test_an_administrator_maps_a_tool_of_a_remote_agent(request_of, reads_ana, r
 def test_the_preview_stores_nothing_and_masks_secrets(request_of, reads_ana):
     request_of({"amt": 310, "password": "correct horse"})
 
-    preview = reads_ana.client.post(
+    page = reads_ana.client.post(
         f"{PATH}save", {**fields("money", amt=AMOUNT), "action": "preview"}
     )
 
-    text = preview.content.decode()
+    text = page.content.decode()
     assert "310.00" in text.partition('class="payment"')[2]
     assert "correct horse" not in text
     assert "password" in text
@@ -148,10 +148,10 @@ def test_no_mapping_hides_a_value(world, request_of, reads_bob, name):
 
     page = reads_bob.open(request_of(args))
 
-    preview = page.partition('id="answer"')[2].partition("<summary>JSON</summary>")[0]
+    answer = page.partition('id="answer"')[2].partition("<summary>JSON</summary>")[0]
     for argument, value in args.items():
-        assert value in preview
-        assert argument == "rest" or f">{argument}</code>" in preview
+        assert value in answer
+        assert argument == "rest" or f">{argument}</code>" in answer
 
 
 def test_hostile_names_of_tools_and_arguments_are_text(world, request_of, reads_ana):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.browser.accessibility_checks import find_faults
 from tests.support.browser.site import PHONE, Site, open_site
 
 pytestmark = pytest.mark.browser
@@ -38,6 +39,7 @@ def test_a_question_with_edits_comes_back_as_the_next_request(site):
         page.keyboard.press("b")
         expect(page.locator("#f-feedback")).to_be_focused()
         page.keyboard.type("Is the parcel lost?")
+        assert find_faults(page) == []
         picture(page, "ask-back")
         page.keyboard.press("Escape")
         expect(page.locator("#f-feedback")).to_be_hidden()
@@ -52,6 +54,7 @@ def test_a_question_with_edits_comes_back_as_the_next_request(site):
         picture(page, "sent-back")
         again.click()
         expect(page.locator("#sent-back")).to_contain_text("Is the parcel lost?")
+        assert find_faults(page) == []
         picture(page, "asked-again")
 
     payload = site.call(f"/api/interrupts/{refund['id']}")["decision"]["payload"]

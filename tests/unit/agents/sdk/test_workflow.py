@@ -372,3 +372,67 @@ async def test_arguments_that_do_not_fit_can_be_caught_and_leave_nothing_behind(
     await Stage(careful).say("go")
 
     assert calls == [("price", "b")]
+
+
+@tool(effect="once", approval="Charge {amount}?", feedback=True)
+def charge_after_questions(amount: int) -> dict[str, int]:
+    """Charge an amount."""
+    calls.append(("charge", amount))
+    return {"charged": amount}
+
+
+async def test_a_question_and_suggested_arguments_reach_the_workflow():
+    outcomes = []
+
+    @workflow(tools=(charge_after_questions,))
+    async def agent(ctx: WorkflowContext) -> None:
+        """Charge."""
+        outcomes.append(await ctx.call(charge_after_questions, amount=5))
+
+    stage = Stage(agent)
+    await stage.say("go")
+    (interrupt,) = stage.interrupts
+    question = {"approved": False, "feedback": "Why?", "editedArgs": {"amount": 4}}
+    await stage.answer(question)
+
+    assert interrupt.response_schema["properties"]["feedback"] == {"type": "string"}
+    assert agent.capabilities().human_in_the_loop.feedback is True
+    (outcome,) = outcomes
+    assert (outcome.status, outcome.feedback, outcome.suggested_args) == (
+        "denied",
+        "Why?",
+        {"amount": 4},
+    )
+    assert not calls
+
+
+async def test_tools_take_no_questions_by_default():
+    @workflow(tools=(charge,))
+    async def agent(ctx: WorkflowContext) -> None:
+        """Charge."""
+        await ctx.call(charge, amount=5)
+
+    stage = Stage(agent)
+    await stage.say("go")
+
+    assert "feedback" not in stage.interrupts[0].response_schema["properties"]
+    assert agent.capabilities().human_in_the_loop.feedback is False
+
+
+async def test_an_interrupt_without_a_tool_takes_questions():
+    replies = []
+
+    @workflow()
+    async def agent(ctx: WorkflowContext) -> None:
+        """Ask."""
+        extra = {"properties": {"when": {"type": "string"}}, "required": ["when"]}
+        replies.append(await ctx.interrupt("Go on?", response_schema=extra, feedback=True))
+
+    stage = Stage(agent)
+    await stage.say("go")
+    schema = stage.interrupts[0].response_schema
+    await stage.answer({"approved": False, "feedback": "When?"})
+
+    assert set(schema["properties"]) == {"approved", "reason", "feedback", "when"}
+    assert schema["required"] == ["approved", "when"]
+    assert replies[0].feedback == "When?"
