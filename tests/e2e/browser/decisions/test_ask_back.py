@@ -30,7 +30,7 @@ def picture(page: Page, name: str) -> None:
 def test_a_question_with_edits_comes_back_as_the_next_request(site):
     site.call_everything_off()
     refund = site.start_and_wait("refund-desk")
-    with site.open_as("marco") as page:
+    with site.open_as("marco", reduced_motion="reduce") as page:
         page.goto(f"{site.url}/interrupts/{refund['id']}/")
         site.wait_until_live(page)
         page.click("button[value='edit:amount']")
