@@ -21,5 +21,6 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
 
     def _save(self, name: str, content: Any) -> Any:
         if re.fullmatch(r"js/[\w.-]+\.js", name):
+            content.seek(0)  # the base class has read it to name it after its content
             content = ContentFile(_COMMENTS.sub(b"", content.read()))
         return super()._save(name, content)  # type: ignore[misc]  # the stubs leave it out

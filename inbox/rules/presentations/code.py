@@ -14,7 +14,8 @@ CONTEXT = 3
 MAX_COMPARED_CHARACTERS = 100_000
 #: The time limit of a line diff; after it the diff is coarser.
 SECONDS = 0.25
-_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+#: The numbers are bounded: Python refuses to parse very long ones.
+_HUNK = re.compile(r"^@@ -(\d{1,12})(?:,\d+)? \+(\d{1,12})(?:,\d+)? @@")
 _FILE_HEADERS = (
     "diff ",
     "index ",
@@ -103,8 +104,7 @@ def _patch_rows(text: str) -> Iterator[DiffRow]:
             yield DiffRow("hunk", line)
         elif not is_in_hunk or line.startswith("diff "):
             is_in_hunk = False
-            if line or not is_in_hunk:
-                yield DiffRow("file" if line.startswith(_FILE_HEADERS) else "", line)
+            yield DiffRow("file" if line.startswith(_FILE_HEADERS) else "", line)
         elif line.startswith("+"):
             yield DiffRow("ins", line[1:], None, new)
             new += 1
