@@ -94,6 +94,7 @@ class FileReceiver(FileUploadHandler):
         if self._file is not None:
             try:
                 self._file.flush()
+                self._file.seek(0)  # views read from the start
             except OSError:
                 self._drop(Shortage.DISK_FULL)
         file, self._file = self._file, None

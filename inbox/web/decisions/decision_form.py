@@ -250,7 +250,7 @@ class DecisionForm:
         )
 
     @cached_property
-    def options(self) -> Sequence[Option]:
+    def option_buttons(self) -> Sequence[Option]:
         """The answers of a question with a few choices and nothing else; each has a button."""
         form = self.answer_form
         if self.has_approve_buttons or form is None or form.tab != FORM_TAB:

@@ -69,7 +69,7 @@ def _is_answer(action: str) -> bool:
 def _option(form: DecisionForm, submission: Submission) -> Any:
     """Return the answer of an option's button."""
     value = submission.action.removeprefix(OPTION)
-    option = next((option for option in form.options if option.value == value), None)
+    option = next((option for option in form.option_buttons if option.value == value), None)
     if option is None:
         raise InvalidPayload(gettext("This page is out of date. Reload it."))
     return form.option_answer(option)
