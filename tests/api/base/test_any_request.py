@@ -54,8 +54,9 @@ def api():
 
 
 @pytest.fixture
-def _one_connection(settings):
+def _one_connection(settings, things):
     """Requests are part of the test's transaction, as those of Django's own client are."""
+    # After `things`, whose requests connect the signals again.
     settings.RATE_LIMIT = settings.RATE_LIMIT_ANONYMOUS = ""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)

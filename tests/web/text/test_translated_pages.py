@@ -71,6 +71,8 @@ SCHEMA = {
 }
 #: What is no text of ours: names, and what agents and people wrote.
 DATA = {
+    # Reasons to reject are texts of the team.
+    *("Wrong amount", "Wrong recipient", "Not now", "Needs more detail"),
     *("Signoff", "JSON", "Deutsch", "English", "esperanto", "rehearsal", "zzz", "@example.com"),
     *("1.0", "API", "AG-UI 1.0", "Others", "RUN_STARTED", "https://agents.example.com/agui"),
     *("Alice", "Bob", "Dora", "A", "B", "D", "Tests", "view-of-bob", "a-comment", "a-note"),
