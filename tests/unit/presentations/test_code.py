@@ -37,7 +37,14 @@ def test_no_line_of_a_patch_is_lost():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no patch", "@@ -1 +1 @@", "+\n-\n", "@@ -9999999999 +1 @@\n-x", f"@@ -{'9' * 5_000} +1 @@"],
+    [
+        "",
+        "no patch",
+        "@@ -1 +1 @@",
+        "+\n-\n",
+        "@@ -9999999999 +1 @@\n-x",
+        f"@@ -{'9' * 5_000} +1 @@",
+    ],
     ids=["empty", "text", "no lines", "signs", "large number", "number too long to parse"],
 )
 def test_text_that_is_no_patch_is_shown_as_it_is(text):
