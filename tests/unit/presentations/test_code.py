@@ -70,6 +70,15 @@ def test_unchanged_lines_far_from_a_change_are_left_out():
     assert [row.text for row in view.rows] == ["⋯", "47", "48", "49", "new", "50", "51", "52", "⋯"]
 
 
+def test_diff_of_short_texts_has_every_line():
+    text = "delete_everything()\n\n\n\n\nx = 1"
+
+    rows = compare_texts(text, text.replace("1", "2")).rows
+
+    assert [row.text for row in rows] == ["delete_everything()", "", "", "", "", "x = 1", "x = 2"]
+    assert [row.text for row in compare_texts(text, text).rows] == text.split("\n")
+
+
 def test_long_diffs_are_cut():
     view = parse_patch("\n".join(["@@ -1 +1 @@", *["+x"] * 1000]))
 
