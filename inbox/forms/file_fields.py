@@ -129,7 +129,9 @@ def _reference_in(value: Any, files: FormFiles) -> FileReference | None:
     further members would be approved unseen.
     """
     text = value.get("url") if isinstance(value, Mapping) else value
-    address = parse_address(text) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    address = parse_address(text)
     if address is None or address.site not in ("", files.public_site):
         return None
     file = files.find(address.id)

@@ -85,7 +85,8 @@ def compare_texts(before: str, after: str) -> DiffView | None:
     Return the line diff of two texts, of long ones with a few unchanged lines around each change.
 
     Unchanged lines of short texts stay: pages ask nobody to open those before an approval, and an
-    agent chooses what it calls the text before. None if the texts are too long to compare while a page waits.
+    agent chooses what it calls the text before. None if the texts are too long to compare while a
+    page waits.
     """
     if len(before) + len(after) > MAX_COMPARED_CHARACTERS:
         return None
