@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,6 +13,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 
+from inbox.platform import clock
 from inbox.platform.files import preview_process
 from inbox.platform.files.received_files import new_temporary_file
 from inbox.platform.files.storage import file_storage
@@ -76,7 +76,7 @@ def preview_of(key: str, media_type: str, page: int = 1) -> Preview:
 
 def delete_previews(key: str = "") -> None:
     """Delete the previews of an object, or all that are older than a day."""
-    oldest = time.time() - _KEPT_SECONDS
+    oldest = clock.now().timestamp() - _KEPT_SECONDS
     for path in _folder().glob(f"{_name_of(key)}-*" if key else "*"):
         with suppress(FileNotFoundError):
             if key or path.stat().st_mtime < oldest:
