@@ -35,6 +35,7 @@ class FormFiles:
     read: Callable[[UUID], bytes]
     upload_url: str
     site: str  #: the base URL of the addresses in answers
+    public_site: str  #: the base URL of this installation, "" if it is not set
     limit_bytes: int
     #: whether the request asks for a file, so that texts with an address are uploads as well
     is_requested: bool = False
@@ -121,9 +122,24 @@ def _kind_of(schema: Mapping[str, Any], *, is_requested: bool) -> str | None:
 
 
 def _reference_in(value: Any, files: FormFiles) -> FileReference | None:
+    """
+    Return the stored file that a value refers to, None if the value says anything else.
+
+    The form shows the file in place of the value: an address of another site, another digest or
+    further members would be approved unseen.
+    """
     text = value.get("url") if isinstance(value, Mapping) else value
-    address = parse_address(text) if isinstance(text, str) else None
-    return files.find(address.id) if address else None
+    if not isinstance(text, str):
+        return None
+    address = parse_address(text)
+    if address is None or address.site not in ("", files.public_site):
+        return None
+    file = files.find(address.id)
+    if file is None or file.sha256 != address.sha256:
+        return None
+    if isinstance(value, Mapping) and not value.items() <= file.as_json(text).items():
+        return None
+    return file
 
 
 def _find(files: FormFiles, text: str) -> FileReference | None:

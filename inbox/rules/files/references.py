@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -59,12 +59,15 @@ class FileAddress:
 
     id: UUID
     sha256: str
+    site: str = field(default="", compare=False)  #: "" for a path of any site
 
 
 def parse_address(text: str) -> FileAddress | None:
     """Return the file that an address names; None for any other text."""
     match = _ADDRESS.fullmatch(text) if MARK in text else None
-    return FileAddress(UUID(match["id"]), match["sha256"]) if match else None
+    if match is None:
+        return None
+    return FileAddress(UUID(match["id"]), match["sha256"], match["site"] or "")
 
 
 def reference_of(facts: Mapping[str, Any]) -> FileReference:

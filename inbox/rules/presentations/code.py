@@ -7,6 +7,8 @@ from itertools import islice, zip_longest
 
 from diff_match_patch.diff_match_patch import diff_match_patch
 
+from inbox.rules.text.safe_text import is_long
+
 #: The page shows so many rows; the JSON of the request has all.
 MAX_ROWS = 400
 #: Unchanged lines around a change.
@@ -80,13 +82,16 @@ def parse_patch(text: str) -> DiffView:
 
 def compare_texts(before: str, after: str) -> DiffView | None:
     """
-    Return the line diff of two texts with a few unchanged lines around each change.
+    Return the line diff of two texts, of long ones with a few unchanged lines around each change.
 
-    None if the texts are too long to compare while a page waits.
+    Unchanged lines of short texts stay: pages ask nobody to open those before an approval, and an
+    agent chooses what it calls the text before. None if the texts are too long to compare while a
+    page waits.
     """
     if len(before) + len(after) > MAX_COMPARED_CHARACTERS:
         return None
-    return _view(_with_context(list(_compared_rows(before, after))))
+    rows = list(_compared_rows(before, after))
+    return _view(_with_context(rows) if is_long(before) or is_long(after) else iter(rows))
 
 
 def _view(rows: Iterator[DiffRow]) -> DiffView:

@@ -123,7 +123,8 @@ _DEFINITIONS: Mapping[PresentationName, _Definition] = {
     ),
     PresentationName.MONEY: _Definition(
         {
-            "amount": ("amount", "total", "sum", "price", "amount_cents", "amount_minor"),
+            # Not amount_cents: 12400 cents would read as 12,400.00 EUR.
+            "amount": ("amount", "total", "sum", "price"),
             "currency": ("currency", "currency_code"),
             "recipient": (
                 *("recipient", "to", "payee", "beneficiary", "customer", "vendor", "supplier"),

@@ -19,6 +19,7 @@ from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.theme import COOKIE, Theme
 from inbox.web.presentations.highlighting import highlighted
+from inbox.web.presentations.markup_time import markup_time
 from inbox.web.presentations.safe_markdown import markdown_html
 
 register = template.Library()
@@ -102,9 +103,19 @@ def patch(text: str) -> DiffView:
     return parse_patch(text)
 
 
-#: Code with colours, by its language.
-register.filter("highlight", highlighted)
-#: Markdown as HTML, None if it is too long.
-register.filter("safe_markdown", markdown_html)
+@register.simple_tag(takes_context=True)
+def highlight(context: template.Context, text: str, language: str) -> SafeString:
+    """Return code with colours, by its language."""
+    with markup_time(getattr(context, "request", None)) as seconds:
+        return highlighted(text, language, seconds=seconds)
+
+
+@register.simple_tag(takes_context=True)
+def safe_markdown(context: template.Context, text: str) -> SafeString | None:
+    """Return Markdown as HTML, None if it is too long or the page has no time left."""
+    with markup_time(getattr(context, "request", None)) as seconds:
+        return markdown_html(text) if seconds > 0 else None
+
+
 #: Makes invisible characters visible: for every text of people and agents.
 register.filter("visible", escape_invisible)

@@ -44,6 +44,7 @@ def form_files(row: "Interrupt", site: str) -> FormFiles:
         read=read,
         upload_url=reverse("upload_file", args=[row.pk]),
         site=site,
+        public_site=settings.PUBLIC_URL,
         limit_bytes=settings.FILE_BYTES,
         is_requested=row.reason == _UPLOAD_REQUIRED,
     )

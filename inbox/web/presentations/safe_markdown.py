@@ -8,6 +8,8 @@ from markdown_it.token import Token
 
 #: Longer texts are shown as they are written.
 MAX_CHARACTERS = 50_000
+#: Texts that may have larger tables are as well: rows of one character get all columns.
+MAX_CELLS = 5_000
 #: Rules that could load something, lead away from the page, or draw HTML of the agent.
 _FORBIDDEN = ["link", "image", "autolink", "html_inline", "html_block", "reference", "entity"]
 
@@ -24,12 +26,13 @@ def _parser() -> MarkdownIt:
 
 def markdown_html(text: str) -> SafeString | None:
     """
-    Return Markdown as HTML, None if the text is too long.
+    Return Markdown as HTML, None if the text is too long, or may have too large a table.
 
     `text` has its invisible characters escaped. Headings become paragraphs: they must not
     imitate the headings of the page.
     """
-    if len(text) > MAX_CHARACTERS:
+    lines = text.split("\n")
+    if len(text) > MAX_CHARACTERS or len(lines) * max(map(_pipes, lines)) > MAX_CELLS:
         return None
     tokens = _parser().parse(text)
     for token in tokens:
@@ -40,6 +43,10 @@ def markdown_html(text: str) -> SafeString | None:
             token.info = ""
     html = str(_parser().renderer.render(tokens, _parser().options, {}))
     return mark_safe(html)  # noqa: S308 - the library escapes texts
+
+
+def _pipes(line: str) -> int:
+    return line.count("|")
 
 
 def _without_heading(token: Token) -> None:

@@ -36,7 +36,16 @@ def test_no_line_of_a_patch_is_lost():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no patch", "@@ -1 +1 @@", "+\n-\n", "@@ -9999999999 +1 @@\n-x"]
+    "text",
+    [
+        "",
+        "no patch",
+        "@@ -1 +1 @@",
+        "+\n-\n",
+        "@@ -9999999999 +1 @@\n-x",
+        f"@@ -{'9' * 5_000} +1 @@",
+    ],
+    ids=["empty", "text", "no lines", "signs", "large number", "number too long to parse"],
 )
 def test_text_that_is_no_patch_is_shown_as_it_is(text):
     texts = [row.text for row in parse_patch(text).rows]
@@ -59,6 +68,15 @@ def test_unchanged_lines_far_from_a_change_are_left_out():
     view = compare_texts("\n".join(lines), "\n".join([*lines[:50], "new", *lines[50:]]))
 
     assert [row.text for row in view.rows] == ["⋯", "47", "48", "49", "new", "50", "51", "52", "⋯"]
+
+
+def test_diff_of_short_texts_has_every_line():
+    text = "delete_everything()\n\n\n\n\nx = 1"
+
+    rows = compare_texts(text, text.replace("1", "2")).rows
+
+    assert [row.text for row in rows] == ["delete_everything()", "", "", "", "", "x = 1", "x = 2"]
+    assert [row.text for row in compare_texts(text, text).rows] == text.split("\n")
 
 
 def test_long_diffs_are_cut():

@@ -1,10 +1,12 @@
 """Markdown and code of agents as HTML that can do nothing."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from inbox.web.presentations.highlighting import highlighted, language_of
+from inbox.web.presentations.markup_time import SECONDS, markup_time
 from inbox.web.presentations.safe_markdown import MAX_CHARACTERS, markdown_html
 
 HOSTILE = [
@@ -54,6 +56,10 @@ def test_long_markdown_is_not_parsed():
     assert markdown_html("x" * (MAX_CHARACTERS + 1)) is None
 
 
+def test_short_markdown_with_a_huge_table_is_not_parsed():
+    assert markdown_html("|" + "a|" * 400 + "\n|" + "-|" * 400 + "\n" + "|\n" * 1_000) is None
+
+
 @pytest.mark.parametrize("language", ["sql", "bash", "python", "json", "html", "unknown", ""])
 @pytest.mark.parametrize(
     "text", ["", "<script>alert(1)</script>", "SELECT '1' -- x\n\n", "a\tb\n", '"&amp;"']
@@ -80,3 +86,21 @@ def test_language_follows_from_the_name_of_the_file():
         "",
         "",
     ]
+
+
+def test_code_has_no_colours_once_the_time_is_over():
+    text = "SELECT 'time is over'"
+
+    assert "<span" not in highlighted(text, "sql", seconds=0)
+    assert "<span" in highlighted(text, "sql")
+
+
+def test_later_texts_of_a_page_get_the_time_that_is_left():
+    request = SimpleNamespace()
+
+    with markup_time(request) as first:
+        pass
+    with markup_time(request) as second:
+        pass
+
+    assert second < first == SECONDS

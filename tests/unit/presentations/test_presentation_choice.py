@@ -22,6 +22,7 @@ CALLS = [
     ("find_payment", {"order": "88121"}, "generic"),
     ("archive", {"path": "a", "content": "x"}, "generic"),
     ("lookup", {"amount": 5}, "generic"),
+    ("pay", {"amount_cents": 12400, "currency": "EUR", "iban": "DE…"}, "generic"),
     ("send_email", {}, "generic"),
 ]
 
