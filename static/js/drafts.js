@@ -138,7 +138,13 @@ document.addEventListener("input", ({ target }) => {
 
 // The fields are shown again: a decision was undone, or the request is open for the reader now.
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
-  if (detail.target.id === "answer") showDraft();
+  // htmx sends the event also for elements that stay.
+  if (detail.shouldSwap && detail.target.id === "answer") showDraft();
+});
+
+// A comment that was sent is no draft any more.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.successful && detail.requestConfig.elt.id === "comment-form") saveDraft();
 });
 
 document.addEventListener("submit", ({ target }) => {
