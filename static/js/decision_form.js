@@ -75,8 +75,8 @@ export async function restoreDraft(form, entries, isUntouched) {
     const response = await fetch(address, { method: "POST", body, headers: postHeaders(), signal });
     if (!response.ok) return false;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (!isUntouched(form)) return false;
-    for (const id of ["answer", "changes", "approve-label", "special-approvals"]) {
+    if (!isUntouched()) return false;
+    for (const id of ["answer", "changes", "approve-label", "special-approvals", "ask-back"]) {
       const element = page.getElementById(id);
       if (element) document.getElementById(id)?.replaceWith(element);
     }

@@ -17,9 +17,12 @@ const LEFT_OUT = new Set(["csrfmiddlewaretoken", "view_digest", "opened", "seen"
 let saveTimer;
 /** The form whose stored draft is not shown yet: leaving it must not remove the draft. */
 let pendingForm;
+/** The answer whose draft is on its way. */
+let awaited;
 
+/** Return the form, if what is typed into it may be stored. */
 function draftForm() {
-  return document.querySelector("#decision[data-drafts]");
+  return document.querySelector("#answer[data-drafts]") && document.querySelector("#decision");
 }
 
 function keyOf(form) {
@@ -58,6 +61,13 @@ export function dropDraft() {
   if (form) localStorage.removeItem(keyOf(form));
 }
 
+/** Forget the draft for good: the form was sent, or the reader signs out. */
+export function endDraft() {
+  dropDraft();
+  document.querySelector("#decision")?.removeAttribute("data-unsent");
+  document.querySelector("#answer")?.removeAttribute("data-drafts");
+}
+
 /** Put the stored draft of the request on screen back into its form. */
 export async function showDraft() {
   prune();
@@ -76,16 +86,21 @@ export async function showDraft() {
 
 /** Restore the values; meanwhile nothing can be typed that they would replace. */
 async function restore(form, entries) {
-  const parts = () => form.querySelectorAll("#answer, #bar .note");
+  const parts = () => form.querySelectorAll("#answer, #bar .note, #ask-back");
+  const answer = form.querySelector("#answer");
+  if (awaited === answer) return false;
+  awaited = answer;
   for (const part of parts()) part.inert = true;
-  const isShown = await restoreDraft(form, entries, isUntouched);
+  const isShown = await restoreDraft(form, entries, () => isUntouched(answer));
+  if (awaited !== answer) return false;
+  awaited = undefined;
   for (const part of parts()) part.inert = false;
   return isShown;
 }
 
-/** Return whether this form is still on screen as it was rendered, and not on its way. */
-function isUntouched(form) {
-  return form.isConnected && !isUnsent() && !isRefreshPaused();
+/** Return whether this answer is still on screen as it was rendered, and not on its way. */
+function isUntouched(answer) {
+  return answer.isConnected && !isUnsent() && !isRefreshPaused();
 }
 
 function showBanner(form) {
@@ -116,20 +131,30 @@ function prune() {
 document.addEventListener("input", ({ target }) => {
   if (!target.closest("#decision") && target.id !== "f-comment") return;
   clearTimeout(saveTimer);
-  saveTimer = setTimeout(saveDraft, SAVE_DELAY_MS);
+  // A draft that was taken back is removed at once: it would be shown again after a swap.
+  if (isUnsent()) saveTimer = setTimeout(saveDraft, SAVE_DELAY_MS);
+  else saveDraft();
+});
+
+// The fields are shown again: a decision was undone, or the request is open for the reader now.
+document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
+  // htmx sends the event also for elements that stay.
+  if (detail.shouldSwap && detail.target.id === "answer") showDraft();
+});
+
+// A comment that was sent is no draft any more.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.successful && detail.requestConfig.elt.id === "comment-form") saveDraft();
 });
 
 document.addEventListener("submit", ({ target }) => {
   const isSignOut = target.getAttribute("action") === "/logout/";
   if (!isSignOut) return;
-  clearTimeout(saveTimer);
+  endDraft();
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith(PREFIX)) localStorage.removeItem(key);
   }
   for (const key of Object.keys(sessionStorage)) sessionStorage.removeItem(key);
-  // Leaving the page would store it again.
-  draftForm()?.removeAttribute("data-unsent");
-  draftForm()?.removeAttribute("data-drafts");
 });
 
 window.addEventListener("beforeunload", (event) => {

@@ -2,7 +2,7 @@
 
 import { showButtons } from "./buttons.js";
 import { markUnsent } from "./decision_form.js";
-import { dropDraft } from "./drafts.js";
+import { endDraft } from "./drafts.js";
 import { canOpen, openRequest } from "./navigation.js";
 import { csrfToken } from "./post.js";
 import { sendViewed, showPresence } from "./presence.js";
@@ -33,9 +33,7 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   const address = xhr.getResponseHeader("HX-Redirect");
   if (!address || !isDecision(event.detail)) return;
   // The form was sent: leaving it loses nothing.
-  dropDraft();
-  delete document.querySelector("#decision").dataset.drafts;
-  delete document.querySelector("#decision").dataset.unsent;
+  endDraft();
   if (!canOpen(new URL(address, location.href))) {
     isLeaving = true;
     return;

@@ -60,21 +60,25 @@ function mergeChildren(list, newList) {
   }
 }
 
-/** Move an unsent note, or one with the focus, to the new bar, whose buttons are others. */
-function keepNote(bar, newBar) {
-  const note = bar.querySelector(".note");
-  const isFocused = note?.contains(document.activeElement);
-  if (!isUnsent() && !isFocused) return;
+/** Move unsent texts, or one with the focus, to the new bar, whose buttons are others. */
+function keepTexts(bar, newBar) {
+  const parts = [...bar.querySelectorAll(".note, #ask-back")];
+  const focused = parts.find((part) => part.contains(document.activeElement));
+  if (!isUnsent() && !focused) return;
   const isDecided = !isUndecided(newBar);
   const form = document.querySelector("#decision");
   if (isDecided) lock(form);
   else unlock(form); // the decision was undone
-  if (!note) return;
-  const newNote = newBar.querySelector(".note");
-  if (newNote) newNote.replaceWith(note);
-  else newBar.append(note);
-  note.hidden = !newNote && !isFocused && !(isDecided && note.querySelector("input").value);
-  if (isFocused && newNote && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
+  for (const part of parts) {
+    const newPart = newBar.querySelector(part.id ? "#ask-back" : ".note");
+    if (newPart) newPart.replaceWith(part);
+    else newBar.append(part);
+    const { value } = part.querySelector("#f-reason, #f-feedback");
+    part.hidden = !newPart && part !== focused && !(isDecided && value);
+    // A question can be sent by whom the bar offers it.
+    if (part.id) part.querySelector("button").hidden = !newPart;
+    else if (newPart && part === focused && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
+  }
 }
 
 /** Swap an element in a way of its own and return false, or return true for htmx to swap it. */
@@ -90,7 +94,7 @@ function mayReplace(target, element) {
         return false;
       }
       if (target.id === "bar") {
-        keepNote(target, element);
+        keepTexts(target, element);
         return true;
       }
       if (!isUnsent()) return true;
@@ -119,10 +123,12 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const element = fragment.firstElementChild;
   const html = element.outerHTML;
-  event.detail.shouldSwap = serverHtml.get(target.id) !== html && mayReplace(target, element);
-  if (!event.detail.shouldSwap) return;
-  serverHtml.set(target.id, html);
-  noteFocus(target);
+  const isOther = serverHtml.get(target.id) !== html;
+  // Before a part with the focus is moved to its new place.
+  if (isOther) noteFocus(target);
+  event.detail.shouldSwap = isOther && mayReplace(target, element);
+  if (event.detail.shouldSwap) serverHtml.set(target.id, html);
+  else focusAfterSwap = "";
 });
 
 /** The selector of the element to focus after a swap that removes the focused one. */

@@ -52,6 +52,9 @@ const messages = {
   notAllowed: "Not allowed.",
   notThere: "Not found.",
   broken: "Something went wrong.",
+  undoTooLate: "Too late.",
+  nothingToUndo: "Nothing to undo.",
+  notUndone: "Not undone.",
 };
 const main = new Element({ dataset: { messages: JSON.stringify(messages) } });
 

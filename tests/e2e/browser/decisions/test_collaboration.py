@@ -68,6 +68,7 @@ def test_news_leave_a_choice_as_it_was_made(site):
     with site.open_as("priya") as page:
         site.open(page, interrupt)
         pounds = page.locator("input[name='args/currency']").nth(2)
+        page.locator("[data-value]", has=pounds).locator("[data-edit]").click()
         pounds.check()
         pounds.focus()
 
@@ -147,6 +148,9 @@ def test_a_comment_appears_where_the_other_writes_one(site, both):
     expect(priya.locator("#f-comment")).to_have_value("I was about to say")
     expect(priya.locator("#f-comment")).to_be_focused()
     expect(marco.locator("#f-comment")).to_have_value("")
+    marco.reload()
+    expect(marco.locator("#comments")).to_contain_text("The customer has called twice.")
+    expect(marco.locator("#draft")).to_have_count(0)
 
 
 def test_what_one_takes_back_is_open_for_the_other(site, both):

@@ -96,6 +96,7 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) ->
         edit(page, "Never")
         wait_for(lambda: stored(page))
 
+        page.click("[popovertarget=user-menu]")
         page.get_by_role("button", name="Sign out").click()
 
         page.wait_for_url("**/login/**")

@@ -151,9 +151,11 @@ def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, ids):
         is_open(page, ids[0])
         wait_until_prefetched(page, ids[1])
 
-        viewed = [url for url in requests.of("POST") if "/viewed" in url]
+        def viewed() -> list[str]:
+            return [url for url in requests.of("POST") if "/viewed" in url]
 
-        assert viewed == [f"{site.url}/interrupts/{ids[0]}/viewed"]
+        wait_for(lambda: page.evaluate("true") and viewed())
+        assert viewed() == [f"{site.url}/interrupts/{ids[0]}/viewed"]
         expect(page.locator(f"#row-{ids[1]}")).not_to_contain_text("Claimed")
 
 
@@ -210,7 +212,8 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
 
 def test_more_rows_load_at_the_end_of_the_list(site):
     site.call_everything_off()
-    site.ask("parallel:53")
+    for _ in range(53):  # the requests of one run would be one row
+        site.play(staged_interrupts.FIXED)
     with site.open_as("marco") as page:
         expect(page.locator("#rows > .row")).to_have_count(50)
         last = page.locator("#rows > .row").nth(49).locator(".row-title")

@@ -11,6 +11,11 @@ from tests.support.browser.staged import GRACE
 
 pytestmark = pytest.mark.browser
 
+_CHOICE = {
+    "message": "The parcel is late. What should I do?",
+    "schema": {"type": "string", "enum": ["Refund it", "Wait a day", "Send it again"]},
+}
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
@@ -116,6 +121,39 @@ def test_rejecting_for_a_reason_of_the_team_takes_four_keys(site: Site) -> None:
         wait_until_decided(page)
         assert payload(site, only) == {"approved": False, "reason": "Wrong amount"}
         assert keys.count == 4
+
+
+def test_three_requests_in_bulk_take_five_keys(site: Site) -> None:
+    with site.open_as("marco") as page:
+        ids, keys = open_one(
+            site,
+            page,
+            staged_interrupts.REFUND,
+            staged_interrupts.REFUND,
+            staged_interrupts.REFUND,
+            staged_interrupts.MAIL,
+        )
+
+        keys.press("Shift+J", "Shift+J", "v")
+        page.wait_for_url("**/review/selected")
+        expect(page.locator(".tick:checked")).to_have_count(3)
+        keys.press("a", "Enter")
+
+        expect(page.locator("#results")).to_be_visible()
+        decided = [payload(site, interrupt) for interrupt in ids]
+        assert (keys.count, decided) == (5, [{"approved": True}] * 3 + [None])
+
+
+def test_an_option_takes_two_keys(site: Site) -> None:
+    with site.open_as("marco") as page:
+        (only,), keys = open_one(site, page, _CHOICE)
+
+        keys.press("2")
+        expect(page.locator("[data-option='2']")).to_be_focused()
+        keys.press("Enter")
+
+        wait_until_decided(page)
+        assert (keys.count, payload(site, only)) == (2, "Wait a day")
 
 
 def test_opening_the_next_request_takes_one_key(site: Site) -> None:

@@ -5,6 +5,8 @@ No live update, swap or prefetch may lose an edit, move the focus away from a fi
 another request than the one on screen. `SIGNOFF_CAMPAIGN=long` walks 500 times.
 """
 
+import functools
+import json
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request
+from playwright.sync_api import Error, Page, Request
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import Site, open_site, wait_for
@@ -25,7 +27,10 @@ WALKS = int(os.environ.get("SIGNOFF_WALKS", "0")) or (500 if LONG else 4)
 SEED = int(os.environ.get("SIGNOFF_SEED", "20"))
 STEPS = 14
 _OPEN_REQUESTS = 4
-_NOTE = "#f-args-note"
+#: What is written into: two values of the read view, the note, and the question to the agent.
+_FIELDS = ("f-args-note", "f-args-payment", "f-reason", "f-feedback")
+#: These belong to the buttons: nobody sends them while somebody else holds the claim.
+_OF_BAR = ("f-reason", "f-feedback")
 #: Delays what a page sends, by a time of its own for each request, as a slow network does.
 _SLOW = """
 const delay = () => Math.random() * Number(sessionStorage.getItem("slow") ?? 0);
@@ -48,13 +53,15 @@ document.addEventListener("submit", ({ target, submitter }) => {
   });
 }, true);
 """
-#: Edits the note: shows its field, unless that is shown already.
-_EDIT = """() => {
-  const note = document.querySelector("#f-args-note");
-  if (!note.checkVisibility()) note.closest("[data-value]").querySelector("[data-edit]").click();
-  note.focus();
+#: Shows a field, unless it is shown already, and puts the caret at its end.
+_EDIT = """(id) => {
+  const field = document.getElementById(id);
+  if (!field.checkVisibility()) field.closest("[data-value]")?.querySelector("[data-edit]").click();
+  if (field.closest("details")) field.closest("details").open = true;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
 }"""
-#: What is on screen. `focus` is the field that has the focus.
+#: What is on screen. `focus` is the field that has the focus; `fields` has what a person can read.
 _STATE = """() => {
   const form = document.querySelector("#decision");
   const detail = document.querySelector("#detail");
@@ -67,14 +74,27 @@ _STATE = """() => {
     row: document.querySelector("#rows .row[aria-current]")?.id.slice(4) ?? "",
     path: location.pathname.split("/")[2] ?? "",
     sending: Boolean(document.querySelector("[data-pressed]")),
-    mode: form?.dataset.mode ?? "",
-    note: document.querySelector("#f-args-note")?.value ?? null,
-    kept: form ? "kept" in form.dataset : false,
+    mode: document.querySelector("#answer")?.dataset.mode ?? "",
+    bar: document.querySelector("#bar")?.dataset.mode ?? "",
+    fields: Object.fromEntries(
+      [...document.querySelectorAll("#decision :is(textarea, input).input")]
+        .filter((field) => field.checkVisibility())
+        .map((field) => [field.id, field.value]),
+    ),
+    drafts: Object.entries(localStorage)
+      .filter(([key]) => key.startsWith("signoff.draft.")).map(([, draft]) => draft).join(),
     focus: active?.matches("input, textarea") ? active.id : "",
     caret: active?.matches("textarea") ? active.selectionStart : null,
     submitted: window.submitted ?? [],
   };
 }"""
+#: A refund about which the agent can be asked back.
+_REFUND = staged_interrupts.REFUND | {
+    "schema": staged_interrupts.approval(
+        staged_interrupts.REFUND["schema"]["properties"]["editedArgs"]["properties"],
+        feedback=staged_interrupts.TEXT,
+    )
+}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +118,7 @@ class Requests:
 
     def add(self) -> None:
         title = f"Refund number {len(self.by_title) + 1}"
-        play = staged_interrupts.REFUND | {"message": title, "minutes": 600}
+        play = _REFUND | {"message": title, "minutes": 600}
         self.by_title[title] = self.site.play(play)[0]["id"]
 
 
@@ -109,7 +129,7 @@ class Walker:
         self.page = page
         self._requests = requests
         self._choice = random.Random()
-        self.drafts: dict[str, str] = {}
+        self.drafts: dict[str, dict[str, str]] = {}
         self.posted: list[tuple[str, str]] = []
         self._focus: tuple[str, str, int | None] | None = None
         self._texts = 0
@@ -138,7 +158,7 @@ class Walker:
     def _acts(self) -> list[Callable[[], None]]:
         moves = [self.next, self.previous, self.open_row, self.back, self.reload]
         edits = [self.write, self.write, self.write, self.leave_field]
-        decisions = [self.approve, self.reject, self.undo, self.claim]
+        decisions = [self.approve, self.reject, self.ask_back, self.undo, self.claim]
         return [*moves, *moves[:3], *edits, *decisions, self.change_speed]
 
     def next(self) -> None:
@@ -165,15 +185,21 @@ class Walker:
 
     def write(self) -> None:
         state = self.state()
-        if state["busy"] or state["mode"] != "open" or state["note"] is None:
+        if state["busy"] or state["bar"] != "open":
             return
-        self.page.evaluate(_EDIT)
+        self._write_into(self._choice.choice(_FIELDS), state["id"])
+
+    def _write_into(self, field: str, interrupt: str) -> None:
+        try:
+            self.page.evaluate(_EDIT, field)
+        except Error:
+            return  # somebody else has decided it at this moment
         self._texts += 1
         for letter in f" w{self._texts}":
             self.page.keyboard.press(letter if letter != " " else "Space")
         after = self.state()
-        if after["id"] == state["id"] and after["focus"] == _NOTE[1:]:
-            self.drafts[state["id"]] = after["note"]
+        if after["id"] == interrupt and after["focus"] == field:
+            self.drafts.setdefault(interrupt, {})[field] = after["fields"][field]
 
     def leave_field(self) -> None:
         self._press("Escape")
@@ -183,6 +209,11 @@ class Walker:
 
     def reject(self) -> None:
         self._press("Escape", "r", "Enter")
+
+    def ask_back(self) -> None:
+        state = self.state()
+        if not state["busy"] and state["bar"] == "open":
+            self._press("Escape", "b", "w", "Control+Enter")
 
     def undo(self) -> None:
         self._press("Escape", "u")
@@ -253,19 +284,21 @@ class Walker:
             title = submitted["title"]
             assert self._requests.by_title.get(title, interrupt) == interrupt
             assert submitted["row"] in ("", f"row-{interrupt}")
-        draft = self.drafts.get(state["id"])
-        if draft is not None and state["mode"] == "open":
+        for field, text in self.drafts.get(state["id"], {}).items():
             try:
-                wait_for(lambda: self._shows(state["id"], draft))
+                wait_for(functools.partial(self._keeps, state["id"], field, text))
             except AssertionError as error:
-                drafts = self.page.evaluate("JSON.stringify(localStorage)")
-                raise AssertionError(f"{draft!r} is lost: {self.state()} {drafts}") from error
+                raise AssertionError(f"{field} {text!r} is lost: {self.state()}") from error
 
-    def _shows(self, interrupt: str, draft: str) -> bool:
+    def _keeps(self, interrupt: str, field: str, text: str) -> bool:
+        """Return whether a text is in its field, or stored where the page has no such field."""
         state = self.state()
-        is_same = state["id"] == interrupt and state["mode"] == "open"
-        # The fields are not shown while somebody else holds the claim.
-        return not is_same or state["note"] in (draft, None)
+        if state["id"] != interrupt:
+            return True
+        is_offered = state["bar"] == "open" if field in _OF_BAR else state["mode"] == "open"
+        if is_offered or field in state["fields"]:
+            return bool(state["fields"].get(field) == text)
+        return json.dumps(text)[1:-1] in state["drafts"]
 
     def forget_sent(self) -> None:
         """Forget the drafts that were sent."""
@@ -309,9 +342,11 @@ def check_decisions(site: Site, walkers: list[Walker]) -> None:
 def test_walks_lose_no_edit_and_decide_what_is_on_screen(site: Site) -> None:
     site.call_everything_off()
     requests = Requests(site)
-    with site.open_as("marco") as first, site.open_as("priya") as second:
+    still = {"reduced_motion": "reduce"}
+    with site.open_as("marco") as first, site.open_as("priya", **still) as second:
         walkers = [Walker(page, requests) for page in (first, second)]
         for number in range(WALKS):
             walk(walkers, requests, random.Random(f"{SEED}-{number}"))
             check_decisions(site, walkers)
+            print(".", end="", flush=True)
     print(f"\n{WALKS} walks of {STEPS} steps with seed {SEED}")

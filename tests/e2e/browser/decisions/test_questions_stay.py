@@ -1,0 +1,89 @@
+"""A question to the agent that is not sent yet stays: as a draft, and when somebody else acts."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.site import Site, edit_value, open_site
+
+pytestmark = pytest.mark.browser
+
+_REFUND = staged_interrupts.REFUND | {
+    "minutes": 60,
+    "schema": staged_interrupts.approval(
+        staged_interrupts.REFUND["schema"]["properties"]["editedArgs"]["properties"],
+        feedback=staged_interrupts.TEXT,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("questions")) as site:
+        yield site
+
+
+def write(page: Page, question: str) -> None:
+    page.keyboard.press("b")
+    expect(page.locator("#f-feedback")).to_be_focused()
+    page.keyboard.type(question)
+
+
+def test_question_and_edited_value_are_restored_after_a_reload(site):
+    site.call_everything_off()
+    (interrupt,) = site.play(_REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, interrupt)
+        edit_value(page, "#f-args-payment").fill("pay_8822")
+        page.keyboard.press("Escape")
+        write(page, "Which one?")
+
+        page.reload()
+
+        expect(page.locator("#draft")).to_be_visible()
+        expect(page.locator("#f-args-payment")).to_have_value("pay_8822")
+        expect(page.locator("#f-args-payment")).to_be_visible()
+        expect(page.locator("#f-args-payment").locator("xpath=ancestor::*[@data-value]").locator(
+            "[name=editing]"
+        )).to_be_enabled()
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")
+        expect(page.locator("#f-feedback")).to_be_visible()
+
+
+def test_question_stays_with_its_focus_when_somebody_claims(site):
+    site.call_everything_off()
+    (interrupt,) = site.play(_REFUND)
+    with site.open_as("marco") as page, site.open_as("priya") as priya:
+        site.open(page, interrupt)
+        write(page, "Which one?")
+        site.open(priya, interrupt)
+        priya.keyboard.press("c")
+        expect(page.locator("#bar")).to_contain_text("is reviewing this")
+        expect(page.locator("#f-feedback")).to_be_focused()
+        expect(page.locator("#ask-back button")).to_be_hidden()
+
+        priya.keyboard.press("c")
+
+        expect(page.locator("#bar")).to_have_attribute("data-mode", "open")
+        expect(page.locator("#f-feedback")).to_be_focused()
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")
+        expect(page.locator("#ask-back button")).to_be_visible()
+
+
+def test_restored_question_can_be_read_after_somebody_decided(site):
+    site.call_everything_off()
+    (interrupt,) = site.play(_REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, interrupt)
+        write(page, " Which one?")
+        page.reload()
+        expect(page.locator("#f-feedback")).to_have_value(" Which one?")
+        site.wait_until_live(page)
+
+        site.decide(interrupt, {"approved": True})
+
+        expect(page.locator("#bar")).to_have_attribute("data-mode", "closed")
+        expect(page.locator("#f-feedback")).to_have_value(" Which one?")
+        expect(page.locator("#f-feedback")).to_be_visible()
