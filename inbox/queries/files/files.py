@@ -1,18 +1,21 @@
 """Reading files: rows for an actor, and their bytes."""
 
+import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import IO, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from inbox.models import File, Interrupt
+from inbox.platform import clock
 from inbox.platform.files.links import is_link_valid, link_query
 from inbox.platform.files.storage import file_storage
 from inbox.queries.people.access import require
 from inbox.rules.errors import FileErased, FileLinkExpired, NotFound
-from inbox.rules.files.references import FileReference, files_in, with_links
+from inbox.rules.files.references import FileReference, files_in, reference_of, with_links
 from inbox.rules.people.access import Actor, Permission
 
 CHUNK_BYTES = 256 * 1024
@@ -68,6 +71,22 @@ def with_file_links(value: Any, *, thread_id: UUID, expires_at: datetime) -> Any
     return with_links(
         value, lambda file_id: link_query(file_id, expires_at) if file_id in file_ids else ""
     )
+
+
+def link_to(reference: FileReference, site: str) -> str:
+    """Return a signed link to a file that works from now for SIGNOFF_FILE_LINK_SECONDS."""
+    expires_at = clock.now() + timedelta(seconds=settings.FILE_LINK_SECONDS)
+    return reference.address(site, link_query(reference.id, expires_at))
+
+
+def attached_files(row: Interrupt, site: str) -> list[dict[str, Any]]:
+    """
+    Return the references of the files that the agent attached, with signed links.
+
+    Makes no query; the link to a file that was erased since says so.
+    """
+    references = map(reference_of, json.loads(row.files)) if row.files else ()
+    return [reference.as_json(link_to(reference, site)) for reference in references]
 
 
 def file_of_request(row: Interrupt, file_id: UUID) -> File | None:
