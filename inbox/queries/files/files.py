@@ -1,7 +1,7 @@
 """Reading files: rows for an actor, and their bytes."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import IO, Any
 from uuid import UUID
@@ -101,9 +101,13 @@ def files_of_answer(thread_id: UUID, payload: Any) -> list[FileReference]:
     ids = list(dict.fromkeys(file.id for file in files_in(payload)))
     if not ids:
         return []
-    rows = File.objects.filter(pk__in=ids, thread=thread_id)
-    by_id = {row.pk: row.reference for row in rows}
+    by_id = {row.pk: row.reference for row in files_of_thread(thread_id, ids)}
     return [by_id[file_id] for file_id in ids if file_id in by_id]
+
+
+def files_of_thread(thread_id: UUID, file_ids: Iterable[UUID]) -> Sequence[File]:
+    """Return those of the files that the thread has, also erased ones."""
+    return list(File.objects.filter(pk__in=list(file_ids), thread=thread_id))
 
 
 def erased_among(file_ids: Iterable[UUID]) -> set[UUID]:
