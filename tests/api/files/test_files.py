@@ -203,8 +203,8 @@ def test_the_wire_has_references_with_links_that_work_for_an_hour(world, as_agen
     finished = json.loads(interrupt.run.events.order_by("-seq").first().body)
     (sent_again,) = interrupts_of_run(interrupt.thread, interrupt.run)
 
-    for shown in (*finished["outcome"]["interrupts"], sent_again.body):
-        (file,) = shown["metadata"]["signoff"]["files"]
+    for body in (*finished["outcome"]["interrupts"], sent_again.body):
+        (file,) = body["metadata"]["signoff"]["files"]
         query = parse_qs(urlsplit(file["url"]).query)
         lifetime = int(query["expires"][0]) - interrupt.created_at.timestamp()
         assert list(file) == ["id", "name", "media_type", "size", "sha256", "url"]

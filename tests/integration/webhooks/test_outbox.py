@@ -336,14 +336,16 @@ def test_every_endpoint_gets_a_message_of_its_own(world):
 
 
 def test_webhooks_name_requests_and_neither_their_files_nor_links(world, endpoint, as_agent, bob):
-    asked = request_with_file(world, as_agent, b"name,amount\nKim,47.5\n" * 50)
+    interrupt = request_with_file(world, as_agent, b"name,amount\nKim,47.5\n" * 50)
     file = upload_to_request(
-        interrupt_id=asked.pk, file=received_bytes(b"the answer's bytes", "answer.txt"), actor=bob
+        interrupt_id=interrupt.pk,
+        file=received_bytes(b"the answer's bytes", "answer.txt"),
+        actor=bob,
     )
-    steps.answer(asked, bob, {"file": file.reference.address("https://signoff.example")})
+    steps.answer(interrupt, bob, {"file": file.reference.address("https://signoff.example")})
 
-    told = " ".join(bodies())
+    payloads = " ".join(bodies())
     assert event_types() == [*INTERRUPT_EVENTS, "interrupt.decided"]
-    assert str(asked.pk) in told
+    assert str(interrupt.pk) in payloads
     for secret in ("Kim", "photo.png", "answer", "signature=", "/files/", file.sha256):
-        assert secret not in told
+        assert secret not in payloads
