@@ -28,7 +28,7 @@ from inbox.models import Interrupt
 from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.files.samples import png
 from tests.support.files.sending import sent
-from tests.support.http.rest_client import key_with
+from tests.support.http.rest_client import Caller
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -37,8 +37,6 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.pages import words
-
-__all__ = ["key_with"]
 
 
 def test_a_thread_shows_what_was_said_called_and_asked(ask, reads_bob):
@@ -196,12 +194,10 @@ def test_a_result_of_content_parts_is_shown_with_its_call(world, as_agent, reads
     assert "Proposed" not in page
 
 
-def test_parts_of_messages_are_labelled_and_stored_images_have_a_preview(
-    world, key_with, reads_bob
-):
+def test_parts_of_messages_are_labelled_and_stored_images_have_a_preview(world, reads_bob):
     file = sent(world.key, png(), "photo.png")
     body = {"agent": "rehearsal", "message": "Look", "files": [file["id"]]}
-    begun = key_with("run", "read").post("/api/runs", body).json()
+    begun = Caller(world.key).post("/api/runs", body).json()
     engine.execute_run(UUID(begun["id"]))
 
     page = reads_bob.get(f"/threads/{begun['thread']}/")
