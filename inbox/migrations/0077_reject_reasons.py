@@ -12,6 +12,10 @@ class Migration(migrations.Migration):
             name="reject_reasons",
             field=models.JSONField(
                 default=inbox.rules.people.reject_reasons.default_reject_reasons,
+                db_default=models.Value(
+                    ["Wrong amount", "Wrong recipient", "Not now", "Needs more detail"],
+                    models.JSONField(),
+                ),
                 help_text="short texts that a note of a rejection can start with",
             ),
         ),

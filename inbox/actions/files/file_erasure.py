@@ -9,7 +9,6 @@ import structlog
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import File, StoredBlob, Team, Thread
 from inbox.models.files.files import BlobState
 from inbox.models.locks import lock_team, lock_thread
@@ -18,46 +17,16 @@ from inbox.platform.files.previews import delete_previews
 from inbox.platform.files.received_files import delete_left_uploads
 from inbox.platform.files.storage import file_storage
 from inbox.queries.people.access import require
-from inbox.rules.errors import InvalidValue, NotFound
+from inbox.rules.errors import NotFound
 from inbox.rules.people.access import RETENTION, Actor, Permission
-from inbox.rules.text.messages import TranslatableMessage
 
 log = structlog.get_logger(__name__)
 
-MAX_DAYS = 36_500
 AT_ONCE = 500
 #: An upload that is not part of a request by then is erased.
 UNUSED_FOR = timedelta(days=1)
 #: An object that is still being written then was left by a process that ended.
 WRITTEN_WITHIN = timedelta(hours=6)
-
-
-@transaction.atomic(durable=True)
-def set_file_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
-    """
-    Set after how many days a team's files are erased; None keeps them.
-
-    Safe to replay: the same period again writes no audit entry.
-
-    Raises:
-        NotFound, Forbidden, InvalidValue: it is 1 to MAX_DAYS days.
-    """
-    team = lock_permitted_team(team_id, actor, Permission.ADMIN)
-    if days is not None and not 1 <= days <= MAX_DAYS:
-        problem = TranslatableMessage("Enter 1 to {most} days.", most=MAX_DAYS)
-        raise InvalidValue(problem, problems={"file_days": [problem]})
-    if team.file_days != days:
-        audit_trail.record(
-            "team.file_retention_set",
-            actor,
-            database_now(),
-            team_id=team_id,
-            before=team.file_days,
-            days=days,
-        )
-        team.file_days = days
-        team.save(update_fields=["file_days"])
-    return team
 
 
 @transaction.atomic(durable=True)

@@ -14,7 +14,7 @@ from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.rules.people.team_settings import check_settings
+from inbox.rules.people.team_settings import MAY_BE_NONE, check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -71,7 +71,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     """
     Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
-    None leaves a value as it is, except for `self_approval`. New periods do not apply to open
+    None leaves a value as it is, except for those in MAY_BE_NONE. New periods do not apply to open
     interrupts or to runs whose grace period has begun. Safe to replay: a change without effect
     writes no audit entry.
 
@@ -81,7 +81,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
     changes = {
-        key: value for key, value in settings.items() if value is not None or key == "self_approval"
+        key: value for key, value in settings.items() if value is not None or key in MAY_BE_NONE
     }
     check_settings(changes)
     if name is not None and name != team.name:

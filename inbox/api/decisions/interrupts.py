@@ -16,6 +16,7 @@ from inbox.api.base.openapi_descriptions import describe_operation, query
 from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, EndorsementState, ViewDigest, represent_decision
+from inbox.api.files.files import FileReference, represent_attached
 from inbox.api.runs.runs import ThreadName
 from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
@@ -117,6 +118,8 @@ class Interrupt(Schema):
     ]
     masked: Annotated[list[Masked], example([])]
     """The masked texts in `args` and in the metadata of `interrupt`."""
+    files: Annotated[list[FileReference], example([])]
+    """The files that the agent attached."""
     view_digest: ViewDigest = source("shown_digest")
     """Send it with a decision, which then counts for this version of the interrupt only."""
     expires_at: datetime | None
@@ -201,7 +204,10 @@ class Interrupts(ApiView):
             page.rows,
             page.after,
             lambda row: _represent(
-                row, interrupts.listed_decision(row), may_see_secrets=may_see_secrets
+                row,
+                interrupts.listed_decision(row),
+                request,
+                may_see_secrets=may_see_secrets,
             ),
         )
 
@@ -216,6 +222,7 @@ class Interrupts(ApiView):
             _represent(
                 detail.interrupt,
                 detail.decision,
+                request,
                 may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
                 policy=_represent_ruling(detail.interrupt),
@@ -255,6 +262,7 @@ def _filter(request: Request) -> InterruptFilter:
 def _represent(
     row: "models.Interrupt",
     decision: "models.Decision | None",
+    request: Request,
     *,
     may_see_secrets: bool,
     model: type[Interrupt] = Interrupt,
@@ -273,6 +281,7 @@ def _represent(
         assignee=assignee.user.display_name if assignee else None,
         interrupt=interrupt,
         masked=masked,
+        files=represent_attached(row, request),
         decision=represent_decision(decision, None if may_see_secrets else row.body)
         if decision
         else None,

@@ -1,13 +1,12 @@
 """REST: files: send, read, load and erase them."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponseBase
-from django.urls import reverse
 from pydantic import Field
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -20,12 +19,10 @@ from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Id, PersonName, example
 from inbox.api.base.openapi_descriptions import TextBody, describe_operation
 from inbox.api.base.schema import Schema, source
-from inbox.platform import clock
 from inbox.platform.files.downloads import download_response
-from inbox.platform.files.links import link_query
 from inbox.platform.files.received_files import ReceivedFile
 from inbox.queries.agents import agents
-from inbox.queries.files.files import chunks_of, file_for, open_file
+from inbox.queries.files.files import attached_files, chunks_of, file_for, link_to, open_file
 from inbox.rules import errors
 from inbox.rules.files.file_types import OCTETS, SERVED
 from inbox.rules.people.access import Permission
@@ -46,7 +43,9 @@ class FileInput(Schema):
     file: Annotated[str, Field(json_schema_extra={"format": "binary"}), example("the bytes")]
 
 
-class File(Schema):
+class FileReference(Schema):
+    """A file of a request."""
+
     id: Id
     name: Annotated[str, example("invoice.pdf")]
     """Blank once the file is erased."""
@@ -56,6 +55,11 @@ class File(Schema):
     sha256: Digest
     url: Annotated[str, example("https://signoff.example/files/0199…/?expires=…&signature=…")]
     """A link to the bytes that needs no key and expires; reading the file again renews it."""
+
+
+class File(FileReference):
+    """A file, and what it is part of."""
+
     uploaded_by: PersonName
     created_at: datetime
     thread: Id | None = source("thread_id")
@@ -146,12 +150,13 @@ class FileContent(ApiView):
 
 def represent_file(row: "models.File", request: Request) -> dict[str, Any]:
     """Return a file with a new link."""
-    return File.represent(row, url=link_to(row, request))
+    return File.represent(row, url=link_to(row.reference, _site(request)))
 
 
-def link_to(row: "models.File", request: Request) -> str:
-    """Return a signed link to a file."""
-    expires_at = clock.now() + timedelta(seconds=settings.FILE_LINK_SECONDS)
-    path = reverse("file", args=[row.pk])
-    site = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
-    return f"{site}{path}{link_query(row.pk, expires_at)}#sha256={row.sha256}"
+def represent_attached(row: "models.Interrupt", request: Request) -> list[dict[str, Any]]:
+    """Return the files that the agent attached to a request, with new links; no query."""
+    return attached_files(row, _site(request)) if row.files else []
+
+
+def _site(request: Request) -> str:
+    return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")

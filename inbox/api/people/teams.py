@@ -32,6 +32,7 @@ from inbox.rules.decisions.teamwork.collaboration import (
 )
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.reject_reasons import MAX_REJECT_REASON_CHARACTERS, MAX_REJECT_REASONS
+from inbox.rules.people.team_settings import MAX_FILE_DAYS
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
 
@@ -55,6 +56,8 @@ class TeamChange(Schema):
     """Hours until a request expires, if the agent sets no expiry; 0: it never expires."""
     execute_within_hours: Annotated[int, Range(1, MAX_EXECUTION_HOURS)] = UNSET
     """Hours until an approval lapses, if the call has not started."""
+    file_days: Annotated[int, Range(1, MAX_FILE_DAYS), example(90)] | None = UNSET
+    """Days until files are erased, those that are older now at the next sweep; null: never."""
     requires_view_digest: Flag = UNSET
     """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET

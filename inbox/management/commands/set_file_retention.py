@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.files.file_erasure import set_file_retention
+from inbox.actions.people.members import change_team
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
@@ -25,8 +25,8 @@ class Command(BaseCommand):
         if days != "never" and not days.isdecimal():
             raise CommandError("Give a number of days, or `never`.")
         try:
-            set_file_retention(
-                team_id=team.pk, days=None if days == "never" else int(days), actor=SEED
+            change_team(
+                team_id=team.pk, file_days=None if days == "never" else int(days), actor=SEED
             )
         except RequestRejected as error:
             raise CommandError(error.message) from error

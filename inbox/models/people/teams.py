@@ -57,6 +57,7 @@ class Team(models.Model):
     )
     reject_reasons = models.JSONField(
         default=default_reject_reasons,
+        db_default=models.Value(default_reject_reasons(), models.JSONField()),
         help_text="short texts that a note of a rejection can start with",
     )
     policy_version = models.ForeignKey(

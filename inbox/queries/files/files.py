@@ -1,18 +1,21 @@
 """Reading files: rows for an actor, and their bytes."""
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import IO, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from inbox.models import File, Interrupt
+from inbox.platform import clock
 from inbox.platform.files.links import is_link_valid, link_query
 from inbox.platform.files.storage import file_storage
 from inbox.queries.people.access import require
 from inbox.rules.errors import FileErased, FileLinkExpired, NotFound
-from inbox.rules.files.references import FileReference, files_in, with_links
+from inbox.rules.files.references import FileReference, files_in, reference_of, with_links
 from inbox.rules.people.access import Actor, Permission
 
 CHUNK_BYTES = 256 * 1024
@@ -70,6 +73,22 @@ def with_file_links(value: Any, *, thread_id: UUID, expires_at: datetime) -> Any
     )
 
 
+def link_to(reference: FileReference, site: str) -> str:
+    """Return a signed link to a file that works from now for SIGNOFF_FILE_LINK_SECONDS."""
+    expires_at = clock.now() + timedelta(seconds=settings.FILE_LINK_SECONDS)
+    return reference.address(site, link_query(reference.id, expires_at))
+
+
+def attached_files(row: Interrupt, site: str) -> list[dict[str, Any]]:
+    """
+    Return the references of the files that the agent attached, with signed links.
+
+    Makes no query; the link to a file that was erased since says so.
+    """
+    references = map(reference_of, json.loads(row.files)) if row.files else ()
+    return [reference.as_json(link_to(reference, site)) for reference in references]
+
+
 def file_of_request(row: Interrupt, file_id: UUID) -> File | None:
     """Return a file that an answer to the request may have, None for any other."""
     usable = Q(thread=row.thread_id) | Q(interrupt=row.pk, thread=None)
@@ -82,9 +101,13 @@ def files_of_answer(thread_id: UUID, payload: Any) -> list[FileReference]:
     ids = list(dict.fromkeys(file.id for file in files_in(payload)))
     if not ids:
         return []
-    rows = File.objects.filter(pk__in=ids, thread=thread_id)
-    by_id = {row.pk: row.reference for row in rows}
+    by_id = {row.pk: row.reference for row in files_of_thread(thread_id, ids)}
     return [by_id[file_id] for file_id in ids if file_id in by_id]
+
+
+def files_of_thread(thread_id: UUID, file_ids: Iterable[UUID]) -> Sequence[File]:
+    """Return those of the files that the thread has, also erased ones."""
+    return list(File.objects.filter(pk__in=list(file_ids), thread=thread_id))
 
 
 def erased_among(file_ids: Iterable[UUID]) -> set[UUID]:

@@ -3,10 +3,12 @@
 import json
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db.models import FilteredRelation, Q
 
 from inbox.models import Decision, Interrupt, Run
 from inbox.models.statements import Select
+from inbox.queries.files.files import attached_files
 from inbox.rules.decisions.consent import SIGNOFF, load_original_value
 from inbox.rules.runs.contract import InterruptState, ResumeEntry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
@@ -69,8 +71,14 @@ def entry_of(row: Interrupt, decision: Decision) -> ResumeEntry:
 
 
 def wire_interrupt(row: Interrupt) -> dict[str, Any]:
-    """Return the AG-UI Interrupt as clients get it, with `metadata.signoff` added."""
+    """
+    Return the AG-UI Interrupt as clients get it, with `metadata.signoff` added.
+
+    Its `files` are references with links that expire.
+    """
     body: dict[str, Any] = json.loads(row.body)
     metadata = body.get("metadata") or {}
     signoff = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
+    if row.files:
+        signoff["files"] = attached_files(row, settings.PUBLIC_URL)
     return {**body, "metadata": {**metadata, SIGNOFF: signoff}}

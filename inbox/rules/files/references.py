@@ -31,9 +31,13 @@ class FileReference:
     size: int
     sha256: str
 
-    def address(self, site: str = "") -> str:
-        """Return the address to store; `site` is the base URL without a slash at its end."""
-        return f"{site}/files/{self.id}/#sha256={self.sha256}"
+    def address(self, site: str = "", query: str = "") -> str:
+        """
+        Return the address, which is stored without a query.
+
+        `site` is the base URL without a slash at its end; `query` is that of a signed link.
+        """
+        return f"{site}/files/{self.id}/{query}#sha256={self.sha256}"
 
     def as_json(self, url: str) -> dict[str, Any]:
         values = (str(self.id), self.name, self.media_type, self.size, self.sha256, url)

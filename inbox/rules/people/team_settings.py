@@ -21,6 +21,9 @@ SWITCHES = (
     "two_administrators",
     "messages_show_arguments",
 )
+#: The settings for which None is a value.
+MAY_BE_NONE = ("self_approval", "file_days")
+MAX_FILE_DAYS = 36_500
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {
     "grace_seconds": (
@@ -43,13 +46,21 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
             "Approvals can expire after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
         ),
     ),
+    "file_days": (
+        1,
+        MAX_FILE_DAYS,
+        TranslatableMessage(
+            "Files can be erased after 1 to {most} days. Leave it empty to keep them.",
+            most=MAX_FILE_DAYS,
+        ),
+    ),
 }
 
 
 def check_settings(changes: Mapping[str, Any]) -> None:
     """Raise InvalidValue unless a team may have these settings, by the names of their columns."""
     for name, value in changes.items():
-        if name == "self_approval" and value is None:
+        if name in MAY_BE_NONE and value is None:
             continue
         if name == "override_group":
             if value:

@@ -137,7 +137,9 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             **_settings(request),
         )
     except errors.InvalidInput as refusal:
-        typed = {name: request.POST.get(name) for name in ("headings", "reject_reasons")}
+        typed = {
+            name: request.POST.get(name) for name in ("headings", "reject_reasons", "file_days")
+        }
         return show_members(
             request, actor, team, notice=translate(refusal.message), status=422, typed=typed
         )
@@ -150,6 +152,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     texts = {name: request.POST.get(name, "") for name in hours}
     switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
     headings, reasons = request.POST.get("headings"), request.POST.get("reject_reasons")
+    days = request.POST.get("file_days")
     return {
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
@@ -157,6 +160,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
         "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
         **({} if reasons is None else {"reject_reasons": _lines(reasons)}),
+        **({} if days is None else {"file_days": _parse_number(days) if days.strip() else None}),
     }
 
 
@@ -202,6 +206,7 @@ def show_members(
     texts = {
         "headings": stored_headings,
         "reject_reasons": "\n".join(access.team.reject_reasons),
+        "file_days": "" if access.team.file_days is None else str(access.team.file_days),
         **{name: text for name, text in (typed or {}).items() if text is not None},
     }
     context = {

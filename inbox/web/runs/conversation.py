@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from agents.agui.content import content_text
+from agents.agui.content import content_text, text_parts
 from agents.agui.conversation import is_from_client
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.files.message_parts import PartCard, files_of_messages, part_cards
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -40,6 +41,7 @@ class ConversationMessage:
     speaker: str
     icon: str
     text: str
+    parts: Sequence[PartCard]
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,12 @@ class Conversation:
     def recent_messages(self) -> Sequence[ConversationMessage]:
         """The last messages by users and the agent."""
         sent = json.loads(self.interrupt.thread.client_messages)
+        files = files_of_messages(self.interrupt.thread_id, self._shown)
         return [
             ConversationMessage(
-                *speaker_of(message, sent), text=escape_invisible(_text_of(message))
+                *speaker_of(message, sent),
+                text=escape_invisible(text_parts(message.get("content"))),
+                parts=part_cards(message.get("content"), files),
             )
             for message in self._shown
         ]

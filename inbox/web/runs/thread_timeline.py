@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from agents.agui.content import content_text
+from agents.agui.content import media_parts, text_parts
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import (
@@ -25,6 +25,8 @@ from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
+from inbox.web.files.file_cards import FileCard
+from inbox.web.files.message_parts import PartCard, files_of_messages, part_cards
 from inbox.web.runs.conversation import speaker_of
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class CallView:
     icon: str
     tone: str
     interrupts: Sequence[tuple[Interrupt, DecisionLabel | None]] = ()  #: those about the call
+    parts: Sequence[PartCard] = ()  #: of the result
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Message:
     text: str
     calls: Sequence[CallView] = ()
     progress: Progress | None = None
+    parts: Sequence[PartCard] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ class ThreadTimeline:
 
 def timeline_of(
     *,
+    thread_id: UUID,
     messages: Sequence[Mapping[str, Any]],
     client_messages: Mapping[str, str],
     calls: Iterable[ToolCall],
@@ -123,7 +128,14 @@ def timeline_of(
     """Build the timeline; `messages` are AG-UI messages as JSON values."""
     open_interrupts = [row for row in interrupts if row.status == InterruptStatus.OPEN]
     waiting = {row.run_id for row in open_interrupts}
-    calls_by_id = {call.tool_call_id: _call(call, interrupts, actor.user_id) for call in calls}
+    files = files_of_messages(thread_id, messages)
+    results = {message["toolCallId"]: message for message in messages if message["role"] == "tool"}
+    calls_by_id = {
+        call.tool_call_id: _with_result(
+            _call(call, interrupts, actor.user_id), results.get(call.tool_call_id), files
+        )
+        for call in calls
+    }
     numbered = [
         (number, message)
         for number, message in enumerate(messages)
@@ -142,7 +154,8 @@ def timeline_of(
     ]
     return ThreadTimeline(
         messages=[
-            _message(number, message, calls_by_id, client_messages) for number, message in displayed
+            _message(number, message, calls_by_id, client_messages, files)
+            for number, message in displayed
         ],
         hidden_count=len(numbered) - len(displayed),
         runs=lines[::-1],
@@ -156,6 +169,7 @@ def _message(
     message: Mapping[str, Any],
     calls_by_id: Mapping[str, CallView],
     client_messages: Mapping[str, str],
+    files: Mapping[UUID, FileCard],
 ) -> Message:
     speaker, icon = speaker_of(message, client_messages)
     label, progress = _progress(message)
@@ -170,6 +184,7 @@ def _message(
             for call in message.get("toolCalls") or ()
         ],
         progress=progress,
+        parts=part_cards(message.get("content"), files),
     )
 
 
@@ -196,7 +211,19 @@ def _is_count(value: Any) -> bool:
 
 def _text(content: Any) -> str:
     """Return a message's content as text, an activity's as JSON."""
-    return json_text(content) if isinstance(content, Mapping) else content_text(content)
+    return json_text(content) if isinstance(content, Mapping) else text_parts(content)
+
+
+def _with_result(
+    call: CallView, message: Mapping[str, Any] | None, files: Mapping[UUID, FileCard]
+) -> CallView:
+    """Return a call whose result has parts that are not text, with cards for these."""
+    if message is None or not media_parts(message.get("content")):
+        return call
+    content = masked_message(message)["content"]
+    return replace(
+        call, result=escape_invisible(text_parts(content)), parts=part_cards(content, files)
+    )
 
 
 def _call(call: ToolCall, interrupts: Iterable[Interrupt], me: int | None) -> CallView:

@@ -58,6 +58,7 @@ def show_thread(
     state = conversation.state
     permissions = permissions_in(actor, row.team_id, row.agent_id)
     timeline = timeline_of(
+        thread_id=row.pk,
         messages=conversation.messages,
         client_messages=conversation.client_messages,
         calls=threads.tool_calls_of(row),

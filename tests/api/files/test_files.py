@@ -1,13 +1,18 @@
 """REST: files: sending, reading, loading and erasing them."""
 
 import hashlib
-from urllib.parse import urlsplit
+import json
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from inbox import engine
 from inbox.models import AuditEntry, File, StoredBlob
+from inbox.queries.runs.delivered_interrupts import interrupts_of_run
+from tests.support.files.asking import request_with, request_with_file
 from tests.support.files.samples import HTML, png
 from tests.support.files.sending import body_of, broken_references, orphans, send, sent
 
@@ -160,3 +165,48 @@ def test_a_run_names_no_file_of_another_agent(world, key_with, as_agent):
 
     assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
     assert File.objects.get().thread_id is None
+
+
+def test_a_request_shows_its_files_with_links_that_load_them(world, key_with, as_agent):
+    content = png()
+    interrupt = request_with_file(world, as_agent, content)
+    api = key_with("read")
+
+    read = api.get(f"/api/interrupts/{interrupt.pk}").json()
+    (listed,) = api.get("/api/interrupts").json()["results"]
+
+    (file,) = read["files"]
+    assert list(file) == ["id", "name", "media_type", "size", "sha256", "url"]
+    assert (file["name"], file["sha256"]) == ("photo.png", hashlib.sha256(content).hexdigest())
+    assert [item["id"] for item in listed["files"]] == [file["id"]]
+    assert body_of(Client().get(file["url"].partition("#")[0])) == content
+
+
+def test_the_list_makes_no_further_query_for_files(world, key_with, as_agent):
+    api = key_with("read")
+    request_with(world, as_agent, reason="input_required")
+    api.get("/api/interrupts")
+    with CaptureQueriesContext(connection) as without_files:
+        api.get("/api/interrupts")
+
+    request_with_file(world, as_agent, png())
+    with CaptureQueriesContext(connection) as with_files:
+        rows = api.get("/api/interrupts").json()["results"]
+
+    assert sorted(len(row["files"]) for row in rows) == [0, 1]
+    assert len(with_files) == len(without_files)
+
+
+def test_the_wire_has_references_with_links_that_work_for_an_hour(world, as_agent):
+    interrupt = request_with_file(world, as_agent, png())
+
+    finished = json.loads(interrupt.run.events.order_by("-seq").first().body)
+    (sent_again,) = interrupts_of_run(interrupt.thread, interrupt.run)
+
+    for body in (*finished["outcome"]["interrupts"], sent_again.body):
+        (file,) = body["metadata"]["signoff"]["files"]
+        query = parse_qs(urlsplit(file["url"]).query)
+        lifetime = int(query["expires"][0]) - interrupt.created_at.timestamp()
+        assert list(file) == ["id", "name", "media_type", "size", "sha256", "url"]
+        assert 3590 < lifetime < 3700
+        assert body_of(Client().get(file["url"].partition("#")[0])) == png()

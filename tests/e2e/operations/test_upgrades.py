@@ -60,7 +60,13 @@ NEW_COLUMNS = {
         "grant_use": None,
         "override_reason": "",
     },
-    "inbox_interrupt": {"people_needed": 1, "endorsed_payload": None, "files": None},
+    "inbox_interrupt": {
+        "people_needed": 1,
+        "endorsed_payload": None,
+        "files": None,
+        "severity": "",
+        "is_reversible": None,
+    },
     "inbox_run": {"retriers": None},
     "inbox_team": {
         "file_days": None,
@@ -82,6 +88,8 @@ NEW_TABLES = (
     *("inbox_file", "inbox_storedblob"),
     "inbox_toolpresentation",
 )
+#: The last migration of the version before, whose processes may still run during an upgrade.
+VERSION_BEFORE = "0074_message_arguments"
 KEYED_RUN = """
 UPDATE inbox_run SET idempotency_key = 'key digest', request_digest = 'request digest'
 WHERE id = (SELECT id FROM inbox_run ORDER BY id LIMIT 1)
@@ -146,6 +154,20 @@ class Site(NamedTuple):
         return sorted(
             (dict(zip(columns, map(_as_text, row), strict=True)) for row in rows), key=_row_key
         )
+
+    def columns(self) -> dict[tuple[str, str], bool]:
+        """Return for each table and column whether an INSERT may leave it out."""
+        if self.vendor == "sqlite":
+            rows = self.query(
+                'SELECT m.name, c.name, c."notnull" = 0 OR c.dflt_value IS NOT NULL '
+                "FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+            )
+        else:
+            rows = self.query(
+                "SELECT table_name, column_name, is_nullable = 'YES' OR column_default IS NOT NULL "
+                "FROM information_schema.columns WHERE table_schema = 'public'"
+            )
+        return {(table, name): bool(may_be_left_out) for table, name, may_be_left_out in rows}
 
 
 def _as_text(value: Any) -> Any:
@@ -292,6 +314,24 @@ def test_an_upgraded_database_has_the_tables_of_a_new_one(make_site):
 
     assert schema_of(upgraded) == schema_of(new)
     assert migrations_of(upgraded) == migrations_of(new)
+
+
+def test_the_version_before_can_write_to_the_new_schema(make_site):
+    site = make_site("both")
+    site.load_dump()
+    manage(site.environment, "migrate", "inbox", VERSION_BEFORE)
+    before = site.columns()
+
+    manage(site.environment, "migrate", "--no-input")
+
+    after, tables = site.columns(), {table for table, _ in before}
+    assert ("inbox_interrupt", "severity") in after.keys() - before.keys()
+    assert before.keys() <= after.keys()
+    assert [
+        column
+        for column, may_be_left_out in after.items()
+        if column not in before and column[0] in tables and not may_be_left_out
+    ] == []
 
 
 def test_migrate_refuses_a_database_from_before_the_squash(make_site):

@@ -7,14 +7,17 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
 
 from inbox import engine, sweeper
 from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.files.uploads import upload_to_request
 from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import ensure_agent, ensure_team
 from inbox.actions.runs.start_run import start_run
 from inbox.engine import worker
 from inbox.models import AuditEntry, Decision, Endpoint, Run, ToolCall
+from inbox.platform.files.received_files import received_bytes
 from inbox.rules.errors import (
     AddressTaken,
     EditsNotOffered,
@@ -425,6 +428,26 @@ def test_a_remote_agent_learns_who_decided_and_the_metadata_of_the_client(
     (sent,) = elsewhere.sent[1]["resume"]
     assert sent["metadata"]["proof"] == "abc"
     assert sent["metadata"]["signoff"]["by"] == {"kind": "human", "id": str(world.bob.pk)}
+
+
+def test_a_remote_agent_loads_the_files_of_an_answer_without_a_key(world, bob, elsewhere, refunds):
+    elsewhere.runs = [
+        vendor_servers.canonical_asks("tc-1"),
+        [started(), *vendor_servers.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+    file = upload_to_request(
+        interrupt_id=interrupt.pk, file=received_bytes(b"a receipt", "receipt.txt"), actor=bob
+    )
+    address = file.reference.address("https://signoff.example")
+    steps.answer(interrupt, bob, {"approved": True, "receipt": address})
+
+    resumed_run(run)
+
+    (sent,) = elsewhere.sent[1]["resume"]
+    link = sent["payload"]["receipt"].removeprefix("https://signoff.example").partition("#")[0]
+    assert b"".join(Client().get(link).streaming_content) == b"a receipt"
 
 
 def test_a_team_lets_remote_agents_know_names(world, bob, elsewhere, refunds):

@@ -8,16 +8,19 @@ from django.db import IntegrityError, transaction
 from inbox import sweeper
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.files.uploads import upload_to_request
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import start_run
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook, remove_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.platform.files.received_files import received_bytes
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
 from tests.support import steps
 from tests.support.agents.lost_workers import kill_while_driving, queued_resume
+from tests.support.files.asking import request_with_file
 from tests.support.policies.published import publish, rule
 from tests.support.steps import (
     approve,
@@ -53,6 +56,10 @@ def event_types():
 
 def last():
     return json.loads(Delivery.objects.order_by("pk").last().body)
+
+
+def bodies():
+    return list(Delivery.objects.order_by("pk").values_list("body", flat=True))
 
 
 # -- every way in which something happens ---------------------------------------------------------
@@ -323,3 +330,22 @@ def test_every_endpoint_gets_a_message_of_its_own(world):
     first, second = Delivery.objects.all()
     assert first.message_id != second.message_id
     assert first.body == second.body
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def test_webhooks_name_requests_and_neither_their_files_nor_links(world, endpoint, as_agent, bob):
+    interrupt = request_with_file(world, as_agent, b"name,amount\nKim,47.5\n" * 50)
+    file = upload_to_request(
+        interrupt_id=interrupt.pk,
+        file=received_bytes(b"the answer's bytes", "answer.txt"),
+        actor=bob,
+    )
+    steps.answer(interrupt, bob, {"file": file.reference.address("https://signoff.example")})
+
+    payloads = " ".join(bodies())
+    assert event_types() == [*INTERRUPT_EVENTS, "interrupt.decided"]
+    assert str(interrupt.pk) in payloads
+    for secret in ("Kim", "photo.png", "answer", "signature=", "/files/", file.sha256):
+        assert secret not in payloads

@@ -1,7 +1,13 @@
 """The page of a request with attached files, and the preview of one."""
 
+from uuid import UUID
+
+from inbox import engine
+from inbox.models import Interrupt
 from tests.support.files.asking import request_with, request_with_file
 from tests.support.files.samples import pdf, png
+from tests.support.files.sending import sent
+from tests.support.http.rest_client import Caller
 from tests.support.web.pages import words
 
 
@@ -25,6 +31,18 @@ def test_a_request_without_files_costs_no_further_query(
         reads_bob.open(interrupt)
 
     assert not any("inbox_file" in query["sql"] for query in queries.captured_queries)
+
+
+def test_a_file_of_a_message_is_a_card_in_the_conversation_of_a_request(world, reads_bob):
+    file = sent(world.key, png(), "photo.png")
+    body = {"agent": "rehearsal", "message": "rehearse:tool_call", "files": [file["id"]]}
+    run = Caller(world.key).post("/api/runs", body).json()
+    engine.execute_run(UUID(run["id"]))
+    (interrupt,) = Interrupt.objects.all()
+
+    conversation = reads_bob.open(interrupt).partition('id="conversation"')[2]
+
+    assert f'src="/files/{file["id"]}/pages/1"' in conversation.partition("</details>")[0]
 
 
 def test_a_pdf_file_is_shown_as_pictures_of_its_pages(world, as_agent, reads_bob):

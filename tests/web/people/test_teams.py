@@ -103,6 +103,19 @@ def test_reasons_to_reject_are_written_one_per_line(reads_ana, world):
     assert Team.objects.get(pk=world.team.pk).reject_reasons == ["Too expensive", "Not now"]
 
 
+def test_administrators_set_after_how_many_days_files_are_erased(reads_ana, world):
+    form = {"name": "Tests", "grace_seconds": "0"}
+    days = []
+    for typed in ("90", "soon", "0", ""):
+        page = reads_ana.client.post("/teams/tests/save", {**form, "file_days": typed})
+        days.append((page.status_code, Team.objects.get(pk=world.team.pk).file_days))
+    reads_ana.client.post("/teams/tests/save", {**form, "file_days": "7"})
+    reads_ana.client.post("/teams/tests/save", form)
+
+    assert days == [(303, 90), (422, 90), (422, 90), (303, None)]
+    assert Team.objects.get(pk=world.team.pk).file_days == 7
+
+
 # -- keys -----------------------------------------------------------------------------------------
 
 

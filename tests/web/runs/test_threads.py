@@ -1,8 +1,10 @@
 import re
+from uuid import UUID, uuid4
 
 import pytest
 from ag_ui.core import (
     ActivitySnapshotEvent,
+    DataSource,
     ImagePart,
     RunFinishedEvent,
     StateSnapshotEvent,
@@ -24,6 +26,9 @@ from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Interrupt
 from tests.support.agents.agent_events import about, asking, proposed
+from tests.support.files.samples import png
+from tests.support.files.sending import sent
+from tests.support.http.rest_client import Caller
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -184,9 +189,41 @@ def test_a_result_of_content_parts_is_shown_with_its_call(world, as_agent, reads
     page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
 
     assert "A cat." in page
-    assert "[image: image/png, https://example.com/a.png]" in page
+    assert "Image image/png · https://example.com/a.png" in page
     assert "Done" in page
     assert "Proposed" not in page
+
+
+def test_parts_of_messages_are_labelled_and_stored_images_have_a_preview(world, reads_bob):
+    file = sent(world.key, png(), "photo.png")
+    body = {"agent": "rehearsal", "message": "Look", "files": [file["id"]]}
+    begun = Caller(world.key).post("/api/runs", body).json()
+    engine.execute_run(UUID(begun["id"]))
+
+    page = reads_bob.get(f"/threads/{begun['thread']}/")
+
+    assert f'src="/files/{file["id"]}/pages/1"' in page.content.decode()
+    assert "photo.png image/png" in words(page)
+
+
+def test_inline_data_has_its_type_and_size_and_no_link(world, as_agent, reads_bob):
+    async def play(run_input, ctx):
+        yield ToolCallStartEvent(tool_call_id="c1", tool_call_name="draw")
+        yield ToolCallEndEvent(tool_call_id="c1")
+        source = DataSource(value="AAAA" * 512, mime_type="image/png\u202e")
+        foreign = UrlSource(value=f"/files/{uuid4()}/#sha256={'0' * 64}")
+        parts = [ImagePart(source=source), ImagePart(source=foreign)]
+        yield ToolCallResultEvent(message_id="r1", tool_call_id="c1", content=parts)
+        yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    run = start(world, "draw", agent=as_agent(play))
+
+    page = reads_bob.get(f"/threads/{run.thread_id}/")
+
+    assert "1.5 KB" in words(page)
+    assert "\u202e" not in page.content.decode()
+    assert 'href="/files/' not in page.content.decode()
+    assert 'src="/files/' not in page.content.decode()
 
 
 def test_every_open_interrupt_is_linked(world, reads_bob):
