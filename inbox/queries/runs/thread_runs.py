@@ -23,8 +23,9 @@ MAX_RUNS_OF_THREAD = 5
 class ThreadRuns:
     """The latest runs of one thread, the latest first, and the number of all."""
 
-    runs: Sequence[Run]  #: with `is_answered`: whether another run resumes it
+    runs: Sequence[Run]
     count: int
+    resumed: Collection[UUID]  #: ids of runs that another run resumes
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,12 @@ def _runs_by_thread(thread_ids: Sequence[UUID], status: Q) -> Mapping[UUID, Thre
         .filter(place__lte=MAX_RUNS_OF_THREAD)
     )
     counts = dict(places.values_list("pk", "count"))
-    is_answered = Exists(Run.objects.filter(resumes=OuterRef("pk")))
-    rows = Run.objects.filter(pk__in=list(counts)).defer(*HEAVY_OF_RUNS)
+    resumes = Run.objects.filter(resumes__in=list(counts)).values_list("resumes", flat=True)
+    resumed = frozenset(pk for pk in resumes if pk)
     groups: dict[UUID, list[Run]] = defaultdict(list)
-    for run in rows.annotate(is_answered=is_answered).order_by("-pk"):
+    for run in Run.objects.filter(pk__in=list(counts)).defer(*HEAVY_OF_RUNS).order_by("-pk"):
         groups[run.thread_id].append(run)
-    return {pk: ThreadRuns(runs, counts[runs[0].pk]) for pk, runs in groups.items()}
+    return {pk: ThreadRuns(runs, counts[runs[0].pk], resumed) for pk, runs in groups.items()}
 
 
 def run_summaries(thread_ids: Iterable[UUID]) -> Mapping[UUID, RunSummary]:

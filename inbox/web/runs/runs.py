@@ -266,19 +266,19 @@ def _as_text(value: Any) -> str:
 
 
 def _row(latest: Run, group: ThreadRuns) -> RunsRow:
-    _, icon, _ = _state_of(group.runs[0])
+    _, icon, _ = _state_of(group.runs[0], group)
     return RunsRow(
         thread_id=latest.thread_id,
         title=latest.thread.title,
         agent=latest.thread.agent.slug,
         icon=icon,
-        steps=tuple(_step(run) for run in group.runs),
+        steps=tuple(_step(run, group) for run in group.runs),
         hidden_count=group.count - len(group.runs),
     )
 
 
-def _step(run: Run) -> RunStep:
-    word, _, tone = _state_of(run)
+def _step(run: Run, group: ThreadRuns) -> RunStep:
+    word, _, tone = _state_of(run, group)
     return RunStep(
         text=_beginning_of(run),
         error_code=run.error_code,
@@ -288,8 +288,8 @@ def _step(run: Run) -> RunStep:
     )
 
 
-def _state_of(run: Run) -> tuple[str, str, str]:
-    if run.status == RunStatus.INTERRUPTED and run.is_answered:
+def _state_of(run: Run, group: ThreadRuns) -> tuple[str, str, str]:
+    if run.status == RunStatus.INTERRUPTED and run.pk in group.resumed:
         return gettext("Asked for a decision"), "circle-pause", "quiet"
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     return gettext(word), icon, tone
