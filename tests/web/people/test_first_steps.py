@@ -47,7 +47,9 @@ def test_hidden_first_steps_stay_hidden_and_cost_no_query(reads_ana):
 
 
 def test_first_steps_that_are_done_are_not_shown_and_not_read_again(ask, ana, world, reads_ana):
-    ensure_agent(team=world.team, slug="helper", implementation="rehearsal", actor=SEED)
+    ensure_agent(
+        team=world.team, slug="helper", implementation="rehearsal", description="", actor=SEED
+    )
     approve(ask("tool_call"), actor_of_user(ana))
     save_draft(team_id=world.team.pk, body={"rules": []}, actor=SEED)
     publish_draft(team_id=world.team.pk, actor=SEED, comment="")
