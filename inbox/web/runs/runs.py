@@ -22,7 +22,7 @@ from inbox.queries.runs import threads
 from inbox.queries.runs.thread_runs import ThreadRuns, threads_with_runs_for
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.access import SEED, Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.demo import DEMO_AGENT
@@ -301,6 +301,8 @@ def _beginning_of(run: Run) -> str:
         return gettext("Resumed after the decision")
     if run.retries_id:
         return gettext("Retried")
+    if run.started_by == SEED.label:
+        return gettext("Demo data")
     return gettext("Started by {name}").format(name=escape_invisible(run.started_by))
 
 
