@@ -12,10 +12,11 @@ from typing import Any
 
 from inbox import engine
 from inbox.actions.decisions.decide import decide
+from inbox.actions.runs.resume import resume_if_due
 from inbox.management.past_clock import PastClock
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
-from inbox.rules.runs.states import EntryStatus, InterruptStatus
+from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 
 #: The days before the first start with which the history begins.
 DAYS = 14
@@ -116,7 +117,7 @@ def make_history(
         for answer in past.answers:
             clock.move_to(begin + timedelta(minutes=answer.minutes))
             _answer(run.thread, answer, people[answer.by])
-            _execute_queued(run.thread)
+            _resume(run.thread, clock)
 
 
 def _answer(thread: Any, answer: Answer, actor: Actor) -> None:
@@ -144,6 +145,10 @@ def _payload(interrupt: Any, answer: Answer) -> Any:
     return {"approved": True}
 
 
-def _execute_queued(thread: Any) -> None:
-    for run in thread.runs.filter(status="queued"):
+def _resume(thread: Any, clock: PastClock) -> None:
+    """Resume the thread's run if all is decided, at the end of the time to undo decisions."""
+    for run in thread.runs.exclude(resume_at=None):
+        clock.move_to(run.resume_at)
+        resume_if_due(run_id=run.pk)
+    for run in thread.runs.filter(status=RunStatus.QUEUED):
         engine.execute_run(run.pk)

@@ -5,7 +5,7 @@ from django.urls import path
 from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
-from inbox.web.base import help_pages, languages, theme
+from inbox.web.base import first_steps, help_pages, languages, theme
 from inbox.web.decisions import (
     bulk,
     claims_and_comments,
@@ -141,6 +141,7 @@ urlpatterns = [
     path("views/save", saved_views.save, name="save_view"),
     path("views/<uuid:view_id>/share", saved_views.share, name="share_view"),
     path("views/<uuid:view_id>/delete", saved_views.delete, name="delete_view"),
+    path("first-steps/hide", first_steps.hide, name="hide_first_steps"),
     path("help/", help_pages.help_page, {"name": "inbox"}, name="help"),
     path("help/<slug:name>/", help_pages.help_page, name="help_page"),
     path("runs/", runs.run_list, name="runs"),

@@ -18,6 +18,11 @@ function asWhoIsSignedIn(request) {
   return request;
 }
 
+function showViewer() {
+  document.getElementById("api-operations").remove();
+  document.getElementById("api").hidden = false;
+}
+
 SwaggerUIBundle({
   dom_id: "#api",
   url: document.getElementById("api").dataset.schema,
@@ -28,4 +33,5 @@ SwaggerUIBundle({
   validatorUrl: null, // else the schema would be sent to a site of others
   persistAuthorization: false, // a key is nothing for localStorage
   requestInterceptor: asWhoIsSignedIn,
+  onComplete: showViewer,
 });

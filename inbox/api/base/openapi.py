@@ -65,7 +65,18 @@ def get_schema(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def api_docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "api/docs.html")
+    return render(request, "api/docs.html", {"operations": _operations()})
+
+
+@cache
+def _operations() -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return method, path and summary of each operation, by tag, to read before the viewer is."""
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for path, methods in describe_api()["paths"].items():
+        for method, described in methods.items():
+            line = (method.upper(), path, described.get("summary", ""))
+            groups.setdefault(described["tags"][0], []).append(line)
+    return list(groups.items())
 
 
 @cache

@@ -19,6 +19,10 @@ from inbox.rules.people.reject_reasons import default_reject_reasons
 class User(AbstractUser):
     """A person. A model of our own, because a user model cannot be swapped later."""
 
+    hides_first_steps = models.BooleanField(
+        db_default=False, help_text="the first steps of a new team are not shown"
+    )
+
     @property
     def display_name(self) -> str:
         return self.get_full_name() or self.get_username()

@@ -122,6 +122,7 @@ class FilterChoices:
     reasons: Sequence[str]
     teams: Sequence[tuple[str, str]]  #: slug and name
     decides_in: Sequence[tuple[str, str]]  #: the teams in which the actor may decide
+    administers: Sequence[Team]
 
 
 def list_for(
@@ -196,6 +197,7 @@ def choices_for(actor: Actor, *, state: ListState) -> FilterChoices:
         reasons=_names("reason", team_ids, is_open=is_open),
         teams=[(team.slug, team.name) for team, _ in teams],
         decides_in=[(team.slug, team.name) for team, may in teams if Permission.DECIDE in may],
+        administers=[team for team, may in teams if Permission.ADMIN in may],
     )
 
 

@@ -81,6 +81,11 @@ _RUNS = Select(
 )
 
 
+def runs_by_id(ids: Sequence[UUID]) -> Sequence[Run]:
+    """Return the runs with these ids, in this order, with their threads and agents."""
+    return _in_order(_RUNS, ids)
+
+
 def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     """Raises NotFound."""
     thread = next(iter(_THREADS.all(ids=[thread_id])), None)

@@ -21,6 +21,7 @@ from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.base.demo import DEMO_AGENT
+from inbox.web.base.first_steps import first_steps_for
 from inbox.web.base.list_filters import (
     ListRequest,
     has_redundant_parameters,
@@ -60,6 +61,8 @@ def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> Http
         context["may_start_demo"] = DEMO_AGENT in [agent.slug for agent in agents]
         context["demo_key"] = str(uuid4())
         context["example_url"] = request.build_absolute_uri("/api/runs")
+    if list_request.filter == InterruptFilter() and not is_fragment(request):
+        context["first_steps"] = first_steps_for(request, context["administered_teams"])
     template = "pending" if state is ListState.OPEN else "decided"
     section = list_request.section
     return show(request, actor, f"decisions/{template}.html", context, section=section)
@@ -174,6 +177,7 @@ def _list(
         page="decided_interrupt" if filters.is_closed else "interrupt",
     )
     return {
+        "first_steps": None,
         "list_request": list_request,
         "list_title": list_request.title,
         "list_url": list_request.page_after(list_request.after),
@@ -202,6 +206,7 @@ def _tools(actor: Actor, filters: InterruptFilter) -> dict[str, Any]:
     return {
         "list_selects": selects_of(choices, filters),
         "shareable_teams": choices.decides_in,
+        "administered_teams": choices.administers,
     }
 
 

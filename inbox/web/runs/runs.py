@@ -19,9 +19,10 @@ from inbox.forms.form_nodes import Problem
 from inbox.forms.values import ABSENT
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
+from inbox.queries.runs.thread_runs import ThreadRuns, threads_with_runs_for
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.access import SEED, Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.demo import DEMO_AGENT
@@ -46,19 +47,30 @@ _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
 
 
 @dataclass(frozen=True)
-class RunRow:
-    """A run in the list; equal rows have equal HTML."""
+class RunStep:
+    """A run among those of its thread."""
 
-    pk: UUID
-    url: str
-    title: str
-    agent: str
-    started_by: str
+    text: str
     error_code: str
     word: str
-    icon: str
     tone: str
     at: datetime
+
+
+@dataclass(frozen=True)
+class RunsRow:
+    """The runs of a thread in the list; equal rows have equal HTML."""
+
+    thread_id: UUID
+    title: str
+    agent: str
+    icon: str
+    steps: tuple[RunStep, ...]  #: the latest first
+    hidden_count: int  #: runs that are older than the steps
+
+    @property
+    def last(self) -> RunStep:
+        return self.steps[0]
 
 
 @dataclass(frozen=True)
@@ -75,11 +87,14 @@ class Choice:
 def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     kind = request.GET.get("state", "")
     kind = kind if kind in _KINDS else ""
-    runs = threads.runs_for(
-        actor, limit=_PAGE + 1, after=_cursor(request), statuses=_KINDS[kind][1]
+    latest, groups = threads_with_runs_for(
+        actor, limit=_PAGE, after=_cursor(request), statuses=_KINDS[kind][1]
     )
     context = {
-        "rows": [_row(run) for run in runs[:_PAGE]],
+        # A thread is missing if its run has changed its state between the two reads.
+        "rows": [
+            _row(run, groups[run.thread_id]) for run in latest.rows if run.thread_id in groups
+        ],
         "kinds": [
             Choice(
                 f"{reverse('runs')}{f'?state={name}' if name else ''}",
@@ -90,7 +105,8 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
             for name, (word, _) in _KINDS.items()
         ],
         "kind": kind,
-        "next_after": runs[_PAGE - 1].pk if len(runs) > _PAGE else None,
+        "next_after": latest.after,
+        "is_cut": latest.is_cut,
         "may_start": bool(agents.agents_for(actor, Permission.RUN)),
     }
     return show(request, actor, "runs/runs.html", context, section="runs")
@@ -249,21 +265,45 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def _row(run: Run) -> RunRow:
-    word, icon, tone = RUN_STATES[RunStatus(run.status)]
-    at = run.finished_at or run.started_at or run.queued_at
-    return RunRow(
-        pk=run.pk,
-        url=reverse("thread", args=[run.thread_id]),
-        title=run.thread.title,
-        agent=run.thread.agent.slug,
-        started_by=run.started_by,
-        error_code=run.error_code,
-        word=gettext(word),
+def _row(latest: Run, group: ThreadRuns) -> RunsRow:
+    _, icon, _ = _state_of(group.runs[0], group)
+    return RunsRow(
+        thread_id=latest.thread_id,
+        title=latest.thread.title,
+        agent=latest.thread.agent.slug,
         icon=icon,
-        tone=tone,
-        at=at,
+        steps=tuple(_step(run, group) for run in group.runs),
+        hidden_count=group.count - len(group.runs),
     )
+
+
+def _step(run: Run, group: ThreadRuns) -> RunStep:
+    word, _, tone = _state_of(run, group)
+    return RunStep(
+        text=_beginning_of(run),
+        error_code=run.error_code,
+        word=word,
+        tone=tone,
+        at=run.finished_at or run.started_at or run.queued_at,
+    )
+
+
+def _state_of(run: Run, group: ThreadRuns) -> tuple[str, str, str]:
+    if run.status == RunStatus.INTERRUPTED and run.pk in group.resumed:
+        return gettext("Asked for a decision"), "circle-pause", "quiet"
+    word, icon, tone = RUN_STATES[RunStatus(run.status)]
+    return gettext(word), icon, tone
+
+
+def _beginning_of(run: Run) -> str:
+    """Return why the run began."""
+    if run.resumes_id:
+        return gettext("Resumed after the decision")
+    if run.retries_id:
+        return gettext("Retried")
+    if run.started_by == SEED.label:
+        return gettext("Demo data")
+    return gettext("Started by {name}").format(name=escape_invisible(run.started_by))
 
 
 def _cursor(request: HttpRequest) -> UUID | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
@@ -12,11 +12,16 @@ from django.utils.translation import gettext
 from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
+from inbox.queries.runs.thread_runs import RunSummary, run_summaries
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
-from inbox.web.runs.thread_timeline import timeline_of
+from inbox.web.runs.thread_timeline import RUN_STATES, timeline_of
+
+if TYPE_CHECKING:
+    from inbox.models import Thread
+
 
 _THREADS = 100
 
@@ -28,7 +33,9 @@ class ThreadRow:
     pk: UUID
     title: str
     agent: str
-    external_id: str
+    run_count: int
+    word: str  #: the state of the latest run, "" without runs
+    tone: str
     at: datetime
     is_current: bool
 
@@ -85,15 +92,24 @@ def show_thread(
 
 
 def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    rows = [
-        ThreadRow(
-            pk=row.pk,
-            title=row.title,
-            agent=row.agent.slug,
-            external_id=row.external_id,
-            at=row.updated_at,
-            is_current=row.pk == current,
-        )
-        for row in threads.recently_active_threads_for(actor, limit=_THREADS)
-    ]
-    return {"rows": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}
+    rows = threads.recently_active_threads_for(actor, limit=_THREADS)
+    summaries = run_summaries(row.pk for row in rows)
+    return {
+        "rows": [_row(row, summaries.get(row.pk), current) for row in rows],
+        "list_title": gettext("Threads"),
+        "list_url": reverse("threads"),
+    }
+
+
+def _row(row: "Thread", summary: RunSummary | None, current: UUID | None) -> ThreadRow:
+    word, _, tone = RUN_STATES[summary.status] if summary else ("", "", "")
+    return ThreadRow(
+        pk=row.pk,
+        title=row.title,
+        agent=row.agent.slug,
+        run_count=summary.count if summary else 0,
+        word=gettext(word) if word else "",
+        tone=tone,
+        at=row.updated_at,
+        is_current=row.pk == current,
+    )

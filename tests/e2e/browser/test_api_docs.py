@@ -49,6 +49,13 @@ def test_api_docs_list_all_operations_without_sign_in_or_other_hosts(
         )
 
 
+def test_api_docs_list_operations_before_the_viewer_has_loaded(site):
+    with site.browse(java_script_enabled=False) as page:
+        page.goto(f"{site.url}/api/docs/")
+
+        expect(page.get_by_text("POST /api/runs", exact=True)).to_be_visible()
+
+
 def test_who_is_signed_in_tries_a_call_that_changes_something(site):
     with site.browse(storage_state=site.state_of("marco")) as page:
         read(site, page)

@@ -42,6 +42,15 @@ def test_a_demo_with_a_history_has_two_weeks_of_decisions(db, tmp_path):
     assert Claim.objects.get().user.username == "priya"
 
 
+def test_decided_runs_of_the_history_are_resumed_in_the_past(db, tmp_path):
+    ensure_demo(tmp_path, with_history=True)
+
+    before = clock.now() - timedelta(hours=1)
+    assert not Run.objects.filter(resume_at__lt=clock.now())
+    assert Run.objects.filter(resumes__queued_at__lt=before, status="succeeded").count() >= 20
+    assert not Run.objects.filter(error_code="APPROVAL_LAPSED")
+
+
 def test_the_audit_trail_of_a_demo_with_a_history_is_intact(db, tmp_path):
     ensure_demo(tmp_path, with_history=True)
 

@@ -78,6 +78,7 @@ NEW_COLUMNS = {
         "reject_reasons": '["Wrong amount", "Wrong recipient", "Not now", "Needs more detail"]',
         "override_group": "",
     },
+    "inbox_user": {"hides_first_steps": False},
 }
 NEW_TABLES = (
     *("inbox_policydraft", "inbox_policyversion", "inbox_ruling", "inbox_duestep"),
