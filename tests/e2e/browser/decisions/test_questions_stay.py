@@ -45,9 +45,11 @@ def test_question_and_edited_value_are_restored_after_a_reload(site):
         expect(page.locator("#draft")).to_be_visible()
         expect(page.locator("#f-args-payment")).to_have_value("pay_8822")
         expect(page.locator("#f-args-payment")).to_be_visible()
-        expect(page.locator("#f-args-payment").locator("xpath=ancestor::*[@data-value]").locator(
-            "[name=editing]"
-        )).to_be_enabled()
+        expect(
+            page.locator("#f-args-payment")
+            .locator("xpath=ancestor::*[@data-value]")
+            .locator("[name=editing]")
+        ).to_be_enabled()
         expect(page.locator("#f-feedback")).to_have_value("Which one?")
         expect(page.locator("#f-feedback")).to_be_visible()
 
