@@ -75,7 +75,7 @@ _LIST_COLUMNS = (
         "due_at",
     ),
     *("created_at", "closed_at", "agent__slug", "thread__title", "people_needed"),
-    *("severity", "is_reversible"),
+    *("severity", "is_reversible", "endpoint_digest"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
     *(f"assignee__user__{name}" for name in ("username", "first_name", "last_name")),
 )

@@ -185,13 +185,15 @@ def _fact(item: Any) -> DeclaredFact:
 
 
 def _sections(value: Any) -> Sequence[Section] | None:
-    if not isinstance(value, list):
-        return None
-    return [_section(item) for item in value[:MAX_SECTIONS] if isinstance(item, Mapping)]
+    return [_section(item) for item in value[:MAX_SECTIONS]] if isinstance(value, list) else None
 
 
-def _section(item: Mapping[str, Any]) -> Section:
-    title = item.get("title")
-    others = {name: member for name, member in item.items() if name != "title"}
-    facts = _facts(item.get("facts")) or [DeclaredFact("", others)]
-    return Section(title if isinstance(title, str) else "", facts)
+def _section(item: Any) -> Section:
+    if not isinstance(item, Mapping):
+        return Section("", [DeclaredFact("", item)])
+    title = item.get("title") if isinstance(item.get("title"), str) else None
+    facts = _facts(item.get("facts"))
+    displayed_names = {"title"} if title is not None else set()
+    displayed_names |= {"facts"} if facts is not None else set()
+    others = {name: member for name, member in item.items() if name not in displayed_names}
+    return Section(title or "", [*(facts or ()), *([DeclaredFact("", others)] if others else ())])

@@ -88,7 +88,7 @@ class Row:
     is_current: bool
     thread_title: str
     risk: str  #: its name, "" unless it is high
-    is_irreversible: bool
+    irreversible: str  #: that it cannot be undone, "" if it can or that is unknown
 
     @property
     def tags(self) -> list[Tag]:
@@ -96,7 +96,7 @@ class Row:
         claimed = gettext("Claimed by %(who)s") % {"who": escape_invisible(self.claimed_by)[:30]}
         tags = [
             (self.risk, Tag(self.risk, "bad", "shield-alert")),
-            (self.is_irreversible, Tag(gettext("Cannot be undone"), "bad", "undo-2")),
+            (self.irreversible, Tag(self.irreversible, "bad", "undo-2")),
             (self.outcome, Tag(self.outcome, self.tone)),
             (self.is_mine, Tag(gettext("Claimed by you"), "me")),
             (self.claimed_by and not self.is_mine, Tag(claimed, "line")),
@@ -260,7 +260,7 @@ def rows_of(
             is_current=is_current,
             thread_title=interrupt.thread.title,
             risk=_risk(interrupt) if is_open else "",
-            is_irreversible=is_open and interrupt.is_reversible is False,
+            irreversible=_irreversible(interrupt) if is_open else "",
         )
         rows.append(row)
     return rows
@@ -294,7 +294,19 @@ def _faces(
 def _risk(interrupt: Interrupt) -> str:
     """Return the name of a risk that reviewers have to see in the list."""
     names = {Severity.CRITICAL: gettext("Critical risk"), Severity.HIGH: gettext("High risk")}
-    return next((name for risk, name in names.items() if risk == interrupt.severity), "")
+    name = next((name for risk, name in names.items() if risk == interrupt.severity), "")
+    if name and interrupt.endpoint_digest:
+        # The same msgid as in the templates.
+        return gettext("%(risk)s, says the agent") % {"risk": name}
+    return name
+
+
+def _irreversible(interrupt: Interrupt) -> str:
+    if interrupt.is_reversible is not False:
+        return ""
+    if interrupt.endpoint_digest:
+        return gettext("Cannot be undone, says the agent")
+    return gettext("Cannot be undone")
 
 
 def _similar(interrupt: Interrupt) -> str:

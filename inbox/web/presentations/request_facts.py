@@ -25,7 +25,7 @@ from inbox.rules.presentations.vocabulary import (
 )
 from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
-from inbox.rules.schema.secrets import NAMES
+from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name
 from inbox.rules.text.safe_text import escape_invisible
 
 if TYPE_CHECKING:
@@ -366,5 +366,6 @@ class RequestFacts:
 
 
 def _fact_view(fact: DeclaredFact) -> ValueView:
-    view = view_of(fact.label, fact.value, fact.hint)
+    value = MASK if is_secret_name(fact.label) and fact.value is not None else fact.value
+    view = view_of(fact.label, value, fact.hint)
     return replace(view, label=escape_invisible(fact.label))

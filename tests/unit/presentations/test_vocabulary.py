@@ -69,9 +69,12 @@ def test_unknown_words_and_wrong_types_stay_visible(present):
 
 
 def test_section_without_facts_shows_its_members():
-    (section,) = parse({"sections": [{"title": "More", "text": "x"}, "no section"]}).sections
+    sections = parse({"sections": [{"title": "More", "text": "x"}, "no section"]}).sections
 
-    assert section.facts == [DeclaredFact("", {"text": "x"})]
+    assert [section.facts for section in sections] == [
+        [DeclaredFact("", {"text": "x"})],
+        [DeclaredFact("", "no section")],
+    ]
 
 
 def test_facts_without_label_are_shown_as_they_are():

@@ -38,7 +38,17 @@ _SAME = {
     ),
     *("Deployment", "Diff", "Region", "Zone"),
     "%(day)s %(clock)s %(zone)s",
-    *("URL", "{count} ms", "{count} s", "Code", "Passkey", "Passkeys", "Passkey {number}"),
+    *(
+        "URL",
+        "Audio",
+        "Video",
+        "{count} ms",
+        "{count} s",
+        "Code",
+        "Passkey",
+        "Passkeys",
+        "Passkey {number}",
+    ),
     *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M"),
 }
 

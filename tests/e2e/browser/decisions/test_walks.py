@@ -284,11 +284,11 @@ class Walker:
             title = submitted["title"]
             assert self._requests.by_title.get(title, interrupt) == interrupt
             assert submitted["row"] in ("", f"row-{interrupt}")
-        for field, text in self.drafts.get(state["id"], {}).items():
+        for field_id, text in self.drafts.get(state["id"], {}).items():
             try:
-                wait_for(functools.partial(self._keeps, state["id"], field, text))
+                wait_for(functools.partial(self._keeps, state["id"], field_id, text))
             except AssertionError as error:
-                raise AssertionError(f"{field} {text!r} is lost: {self.state()}") from error
+                raise AssertionError(f"{field_id} {text!r} is lost: {self.state()}") from error
 
     def _keeps(self, interrupt: str, field: str, text: str) -> bool:
         """Return whether a text is in its field, or stored where the page has no such field."""
