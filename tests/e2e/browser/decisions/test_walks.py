@@ -288,7 +288,8 @@ class Walker:
             try:
                 wait_for(functools.partial(self._keeps, state["id"], field, text))
             except AssertionError as error:
-                raise AssertionError(f"{field} {text!r} is lost: {self.state()}") from error
+                html = self.page.locator("#bar").inner_html()
+                raise AssertionError(f"{field} {text!r} is lost: {self.state()} {html}") from error
 
     def _keeps(self, interrupt: str, field: str, text: str) -> bool:
         """Return whether a text is in its field, or stored where the page has no such field."""
