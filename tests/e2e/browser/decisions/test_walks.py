@@ -284,12 +284,11 @@ class Walker:
             title = submitted["title"]
             assert self._requests.by_title.get(title, interrupt) == interrupt
             assert submitted["row"] in ("", f"row-{interrupt}")
-        for field, text in self.drafts.get(state["id"], {}).items():
+        for name, text in self.drafts.get(state["id"], {}).items():
             try:
-                wait_for(functools.partial(self._keeps, state["id"], field, text))
+                wait_for(functools.partial(self._keeps, state["id"], name, text))
             except AssertionError as error:
-                html = self.page.locator("#bar").inner_html()
-                raise AssertionError(f"{field} {text!r} is lost: {self.state()} {html}") from error
+                raise AssertionError(f"{name} {text!r} is lost: {self.state()}") from error
 
     def _keeps(self, interrupt: str, field: str, text: str) -> bool:
         """Return whether a text is in its field, or stored where the page has no such field."""
