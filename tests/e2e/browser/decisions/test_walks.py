@@ -78,7 +78,8 @@ _STATE = """() => {
     bar: document.querySelector("#bar")?.dataset.mode ?? "",
     fields: Object.fromEntries(
       [...document.querySelectorAll("#decision :is(textarea, input).input")]
-        .filter((field) => field.checkVisibility())
+        // Escape folds the question; its button stays.
+        .filter((field) => (field.closest("#ask-back") ?? field).checkVisibility())
         .map((field) => [field.id, field.value]),
     ),
     drafts: Object.entries(localStorage)
