@@ -19,6 +19,9 @@ let saveTimer;
 let pendingForm;
 /** The answer whose draft is on its way. */
 let awaited;
+/** Texts of a draft that the bar has no fields for, while somebody else holds the claim. */
+let withheld = { form: undefined, texts: [] };
+const BAR_TEXTS = ["reason", "feedback"];
 
 /** Return the form, if what is typed into it may be stored. */
 function draftForm() {
@@ -45,6 +48,7 @@ export function saveDraft() {
     if (typeof value !== "string" && value.size) return false;
     if (typeof value === "string" && !LEFT_OUT.has(name)) entries.push([name, value]);
   }
+  if (withheld.form === form) entries.push(...withheld.texts);
   const draft = { at: Date.now(), entries: isUnsent() ? entries : [], comment };
   try {
     localStorage.setItem(keyOf(form), JSON.stringify(draft));
@@ -78,10 +82,26 @@ export async function showDraft() {
   pendingForm = form;
   if (entries.length && !(await restore(form, entries))) return;
   pendingForm = undefined;
+  const isWithheld = ([name, value]) => BAR_TEXTS.includes(name) && value && !form.elements[name];
+  withheld = { form, texts: entries.filter(isWithheld) };
   const field = document.querySelector("#f-comment");
   if (comment && field && !field.value) field.value = comment;
   markUnsent();
   showBanner(form);
+}
+
+/** Show texts of the draft in the bar that has fields for them now. */
+function showWithheld() {
+  const form = draftForm();
+  if (!form || withheld.form !== form) return;
+  withheld.texts = withheld.texts.filter(([name, value]) => {
+    const field = form.elements[name];
+    if (!field) return true;
+    field.value = value;
+    const details = field.closest("details");
+    if (details) details.open = true;
+    return false;
+  });
 }
 
 /** Restore the values; meanwhile nothing can be typed that they would replace. */
@@ -139,7 +159,9 @@ document.addEventListener("input", ({ target }) => {
 // The fields are shown again: a decision was undone, or the request is open for the reader now.
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
   // htmx sends the event also for elements that stay.
-  if (detail.shouldSwap && detail.target.id === "answer") showDraft();
+  if (!detail.shouldSwap) return;
+  if (detail.target.id === "answer") showDraft();
+  if (detail.target.id === "bar") showWithheld();
 });
 
 // A comment that was sent is no draft any more.

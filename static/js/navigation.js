@@ -24,7 +24,8 @@ let direction = 1;
 let activeAt = Date.now();
 /** The request that is being opened, with its controller and a promise of the end. */
 let opening;
-let isHistoryOurs = false;
+/** The state of entries of the history that show requests without a page load, also after one. */
+const OURS = { isOurs: true };
 
 /** Return whether a URL leads to a request of the list on this page, so that it can be swapped. */
 export function canOpen(url) {
@@ -100,8 +101,8 @@ async function show({ address, controller }, entry, movesFocus) {
   if (controller.signal.aborted) return;
   swap(html, clean);
   if (entry !== "none") {
-    isHistoryOurs = true;
-    history[`${entry}State`](null, "", url);
+    history.replaceState(OURS, "");
+    history[`${entry}State`](OURS, "", url);
   }
   document.dispatchEvent(new Event(OPENED));
   if (movesFocus) focusHeading();
@@ -273,8 +274,8 @@ document.addEventListener("click", (event) => {
   openRequest(link.href);
 });
 
-addEventListener("popstate", () => {
-  if (!isHistoryOurs) return;
+addEventListener("popstate", ({ state }) => {
+  if (!state?.isOurs) return;
   const url = withoutToast(new URL(location.href));
   if (url.pathname + url.search === main.dataset.url) return;
   if (!isRefreshPaused() && canOpen(url) && saveDraft()) openRequest(location.href, { history: "none" });

@@ -106,7 +106,7 @@ def test_a_long_thread_shows_its_latest_runs_and_counts_the_others(world, reads_
 
 def test_the_list_of_runs_makes_as_many_queries_for_many_threads(world, reads_bob):
     start(world, "rehearse:echo")
-    with CaptureQueriesContext(connection) as one:
+    with CaptureQueriesContext(connection) as first:
         reads_bob.get("/runs/")
     for _ in range(3):
         start(world, "rehearse:echo")
@@ -114,7 +114,7 @@ def test_the_list_of_runs_makes_as_many_queries_for_many_threads(world, reads_bo
     with CaptureQueriesContext(connection) as several:
         reads_bob.get("/runs/")
 
-    assert len(several) <= len(one)
+    assert len(several) <= len(first)
 
 
 def test_a_list_without_runs_says_how_to_start_one(reads_bob):

@@ -1,5 +1,6 @@
 """From one request to the next without a page load: what opens, is read, and has the focus."""
 
+import re
 import statistics
 from collections.abc import Iterator
 from typing import Any
@@ -120,6 +121,20 @@ def test_back_and_forward_show_the_requests_again(site, ids):
         page.go_forward()
 
         is_open(page, ids[1])
+
+
+def test_back_opens_the_request_before_also_after_a_reload(site, ids):
+    with site.open_as("marco") as page:
+        is_open(page, ids[0])
+        page.keyboard.press("j")
+        is_open(page, ids[1])
+        page.reload()
+        site.wait_until_live(page)
+
+        page.go_back()
+
+        is_open(page, ids[0])
+        expect(page).to_have_url(re.compile(ids[0]))
 
 
 def test_after_a_decision_the_next_one_is_there_at_once(site, ids):

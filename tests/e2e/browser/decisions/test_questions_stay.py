@@ -89,3 +89,28 @@ def test_restored_question_can_be_read_after_somebody_decided(site):
         expect(page.locator("#bar")).to_have_attribute("data-mode", "closed")
         expect(page.locator("#f-feedback")).to_have_value(" Which one?")
         expect(page.locator("#f-feedback")).to_be_visible()
+
+
+def test_texts_of_a_draft_wait_until_a_claim_ends(site):
+    site.call_everything_off()
+    (interrupt,) = site.play(_REFUND)
+    with site.open_as("marco") as page, site.open_as("priya") as priya:
+        site.open(page, interrupt)
+        page.fill("#f-reason", "A note")
+        page.keyboard.press("Escape")
+        write(page, "Which one?")
+        page.goto(f"{site.url}/decided/")
+        site.open(priya, interrupt)
+        priya.keyboard.press("c")
+        expect(priya.locator("#claim")).to_be_visible()
+        site.open(page, interrupt)
+        expect(page.locator("#draft")).to_be_visible()
+        page.reload()
+        expect(page.locator("#draft")).to_be_visible()
+        expect(page.locator("#f-feedback")).to_have_count(0)
+
+        priya.keyboard.press("c")
+
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")
+        expect(page.locator("#f-feedback")).to_be_visible()
+        expect(page.locator("#f-reason")).to_have_value("A note")

@@ -78,7 +78,8 @@ _STATE = """() => {
     bar: document.querySelector("#bar")?.dataset.mode ?? "",
     fields: Object.fromEntries(
       [...document.querySelectorAll("#decision :is(textarea, input).input")]
-        .filter((field) => field.checkVisibility())
+        // Escape folds the question; its button stays.
+        .filter((field) => (field.closest("#ask-back") ?? field).checkVisibility())
         .map((field) => [field.id, field.value]),
     ),
     drafts: Object.entries(localStorage)
@@ -284,11 +285,11 @@ class Walker:
             title = submitted["title"]
             assert self._requests.by_title.get(title, interrupt) == interrupt
             assert submitted["row"] in ("", f"row-{interrupt}")
-        for field_id, text in self.drafts.get(state["id"], {}).items():
+        for name, text in self.drafts.get(state["id"], {}).items():
             try:
-                wait_for(functools.partial(self._keeps, state["id"], field_id, text))
+                wait_for(functools.partial(self._keeps, state["id"], name, text))
             except AssertionError as error:
-                raise AssertionError(f"{field_id} {text!r} is lost: {self.state()}") from error
+                raise AssertionError(f"{name} {text!r} is lost: {self.state()}") from error
 
     def _keeps(self, interrupt: str, field: str, text: str) -> bool:
         """Return whether a text is in its field, or stored where the page has no such field."""
