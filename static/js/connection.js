@@ -1,7 +1,7 @@
 // The WebSocket that reports changes, other readers and decisions.
 
 import { lock } from "./decision_form.js";
-import { forgetPrefetched, OPENED } from "./navigation.js";
+import { forgetPrefetched, OPENED, prefetch } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { report } from "./post.js";
 import { setPresence, showConnection } from "./presence.js";
@@ -54,6 +54,7 @@ function receive(message) {
       showConnection("on", messages.live);
       // Catch up on changes from before the socket was open, if there were any.
       if (!isNewPage || message.position !== main.dataset.position) catchUp();
+      else prefetch();
       isNewPage = false;
       break;
     case "decided":
