@@ -256,6 +256,11 @@ function discardDraft() {
   openRequest(location.href, { history: "none" });
 }
 
+/** Return whether a link leads to a place of this page, such as a field with a problem. */
+function isOnThisPage({ hash, pathname }) {
+  return Boolean(hash) && pathname === location.pathname;
+}
+
 document.addEventListener("click", (event) => {
   const { target, button, ctrlKey, metaKey, shiftKey, altKey, defaultPrevented } = event;
   if (defaultPrevented || button || ctrlKey || metaKey || shiftKey || altKey) return;
@@ -269,7 +274,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   const link = target.closest("#list a[href], #detail a[href], #toast a[href]");
-  if (!link || link.target || !opensHere(new URL(link.href))) return;
+  if (!link || link.target || isOnThisPage(link) || !opensHere(new URL(link.href))) return;
   event.preventDefault();
   openRequest(link.href);
 });
