@@ -138,7 +138,7 @@ function chooseReason({ textContent: reason }) {
 }
 
 document.addEventListener("click", ({ target }) => {
-  const reason = target.closest("[data-reason]");
+  const reason = target.closest("#bar [data-reason]");
   if (reason) chooseReason(reason);
 });
 

@@ -189,7 +189,7 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(ask_with_text, reads_bob
         assert f"{field}7 {as_json}" in of_question, field
     for page in (of_call, of_question):
         assert "tool7" in page or "reason7" in page
-    assert escape_invisible(run.thread.external_id) in texts["/threads/"]
+    assert escape_invisible(run.thread.external_id) in texts[f"/threads/{run.thread_id}/"]
     assert "message7" in texts["/"]
 
 
