@@ -7,8 +7,10 @@ from django.core.files.base import ContentFile
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 _Base = CompressedManifestStaticFilesStorage
-#: Lines of our modules that are comments only; they would be a fifth of what browsers load.
-_COMMENTS = re.compile(rb"^[ ]*(?://[^\n]*|/\*\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+#: Lines of our modules and style sheets that are comments only, and the indentation of others: they
+#: would be a fifth of what browsers load.
+_COMMENTS = re.compile(rb"^[ ]*(?://[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
+_INDENTATION = re.compile(rb"^ +", re.MULTILINE)
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
@@ -20,7 +22,7 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
     )
 
     def _save(self, name: str, content: Any) -> Any:
-        if re.fullmatch(r"js/[\w.-]+\.js", name):
+        if re.fullmatch(r"js/[\w.-]+\.js|css/[\w.-]+\.css", name):
             content.seek(0)  # the base class has read it to name it after its content
-            content = ContentFile(_COMMENTS.sub(b"", content.read()))
+            content = ContentFile(_INDENTATION.sub(b"", _COMMENTS.sub(b"", content.read())))
         return super()._save(name, content)  # type: ignore[misc]  # the stubs leave it out

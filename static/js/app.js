@@ -16,7 +16,6 @@ import "./submit.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
 import { startToasts } from "./toast.js";
-import "./uploads.js";
 
 document.addEventListener(REFRESHED, () => {
   showTimes();

@@ -1,4 +1,4 @@
-// Loads the scripts of the palette, of dialogs and of mentions when they are used first.
+// Loads the scripts of the palette, of dialogs, of mentions and of uploads when they are used first.
 
 async function openPalette() {
   (await import("./palette.js")).openPalette();
@@ -26,3 +26,11 @@ document.addEventListener("focusin", async ({ target }) => {
 });
 
 for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
+
+function loadUploads() {
+  if (document.querySelector("[data-upload]")) import("./uploads.js");
+}
+
+// Fields may come with a request that is swapped in.
+new MutationObserver(loadUploads).observe(document.body, { childList: true, subtree: true });
+loadUploads();

@@ -89,7 +89,7 @@ function take(upload, files) {
 }
 
 /** Hide what only forms without scripts need. */
-export function prepareUploads() {
+function prepareUploads() {
   for (const upload of document.querySelectorAll(`${UPLOAD}:not([data-ready])`)) {
     upload.dataset.ready = "";
     part(upload, "button").hidden = true;

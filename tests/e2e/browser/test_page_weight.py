@@ -11,6 +11,8 @@ from tests.support.browser.site import Site, open_site
 pytestmark = pytest.mark.browser
 
 MOST_BYTES = 60_000
+#: A request also has its list, its values to read and the fields to edit them.
+MOST_BYTES_OF_A_REQUEST = 64_000
 _PARTS = ("document", "stylesheet", "script")
 
 
@@ -67,7 +69,7 @@ def weigh(page: Page, address: str) -> dict[str, int]:
         "/threads/{thread}/",
     ],
 )
-def test_a_page_weighs_at_most_60_kilobytes(site, path):
+def test_a_page_weighs_no_more_than_its_budget(site, path):
     rows = site.call("/api/interrupts?sort=new&agent=billing")["results"]
     by_title = {row["title"]: row for row in rows}
     path = path.format(
@@ -83,7 +85,8 @@ def test_a_page_weighs_at_most_60_kilobytes(site, path):
     # htmx, the icon, the page, and at most two style sheets; the rest are our modules.
     scripts = [url for url in weights if "/static/js/" in url]
     assert len(weights) - len(scripts) <= 5
-    assert sum(weights.values()) <= MOST_BYTES
+    is_request = path.startswith("/interrupts/")
+    assert sum(weights.values()) <= (MOST_BYTES_OF_A_REQUEST if is_request else MOST_BYTES)
 
 
 @pytest.mark.parametrize("path", ["/new-agent/", "/agents/elsewhere/change/", "/agents/elsewhere/"])
