@@ -128,7 +128,7 @@ def test_a_passkey_signs_in_without_a_password(site):
         page.get_by_role("button", name="Use a passkey").click()
         page.get_by_role("link", name="Remove").click()
         page.get_by_role("button", name="Remove").click()
-        expect(page.get_by_text("The passkey was removed.")).to_be_visible()
+        expect(page.get_by_text("The passkey was removed.").first).to_be_visible()
         expect(page.get_by_role("link", name="My laptop")).to_have_count(0)
 
 
