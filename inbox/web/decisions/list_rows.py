@@ -26,6 +26,7 @@ from inbox.web.base.pages import bounded
 from inbox.web.base.translate import translate
 from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
+from inbox.web.presentations.risk_labels import reversibility_label, severity_label
 
 if TYPE_CHECKING:
     from inbox.models import Assignee, Claim, Decision, Interrupt
@@ -293,20 +294,15 @@ def _faces(
 
 def _risk(interrupt: Interrupt) -> str:
     """Return the name of a risk that reviewers have to see in the list."""
-    names = {Severity.CRITICAL: gettext("Critical risk"), Severity.HIGH: gettext("High risk")}
-    name = next((name for risk, name in names.items() if risk == interrupt.severity), "")
-    if name and interrupt.endpoint_digest:
-        # The same msgid as in the templates.
-        return gettext("%(risk)s, says the agent") % {"risk": name}
-    return name
+    if interrupt.severity not in (Severity.HIGH, Severity.CRITICAL):
+        return ""
+    return severity_label(interrupt.severity, is_remote=bool(interrupt.endpoint_digest))
 
 
 def _irreversible(interrupt: Interrupt) -> str:
     if interrupt.is_reversible is not False:
         return ""
-    if interrupt.endpoint_digest:
-        return gettext("Cannot be undone, says the agent")
-    return gettext("Cannot be undone")
+    return reversibility_label(False, is_remote=bool(interrupt.endpoint_digest))
 
 
 def _similar(interrupt: Interrupt) -> str:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.utils.translation import gettext
 
 from inbox.forms.values import ABSENT, is_same_json, name_part
 from inbox.rules.presentations.code import DiffView, compare_texts
@@ -27,6 +26,7 @@ from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.presentations.risk_labels import reversibility_label, severity_label
 
 if TYPE_CHECKING:
     from inbox.forms.form_nodes import Node
@@ -104,13 +104,11 @@ class RequestFacts:
 
     @property
     def severity_label(self) -> str:
-        labels = {
-            "low": gettext("Low risk"),
-            "medium": gettext("Medium risk"),
-            "high": gettext("High risk"),
-            "critical": gettext("Critical risk"),
-        }
-        return labels.get(self.risk.severity or "", "")
+        return severity_label(self.risk.severity or "", is_remote=self.is_remote)
+
+    @property
+    def reversibility_label(self) -> str:
+        return reversibility_label(self.risk.is_reversible, is_remote=self.is_remote)
 
     @cached_property
     def presentation(self) -> Presentation:
