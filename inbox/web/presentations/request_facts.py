@@ -92,7 +92,8 @@ class RequestFacts:
     @cached_property
     def present(self) -> Present:
         """The presentation that the agent declares, masked."""
-        return present_of(NAMES.masked(self.form.detail.agui_interrupt))
+        metadata = self.form.detail.agui_interrupt.get("metadata")
+        return present_of({"metadata": NAMES.masked(metadata)})
 
     @cached_property
     def risk(self) -> Risk:
@@ -133,21 +134,17 @@ class RequestFacts:
     @cached_property
     def slots(self) -> list[Slot]:
         """The arguments, or the metadata of a request without any; those of roles first."""
-        names = [*dict.fromkeys(self.presentation.roles.values())]
-        slots = {slot.name: slot for slot in self._all_slots}
-        return [slots[name] for name in names if name in slots] + [
-            slot for slot in self._all_slots if slot.name not in names
-        ]
+        return [*self.roles.values(), *self.others]
 
-    @property
+    @cached_property
     def roles(self) -> Mapping[str, Slot]:
-        """The slots of the presentation by role; a value that is being edited is among `others`."""
+        """The slots of the presentation by role."""
         slots = {slot.name: slot for slot in self._all_slots}
         return {
             role: slots[name] for role, name in self.presentation.roles.items() if name in slots
         }
 
-    @property
+    @cached_property
     def others(self) -> list[Slot]:
         """The slots without a role."""
         names = set(self.presentation.roles.values())
@@ -246,11 +243,16 @@ class RequestFacts:
     @cached_property
     def _shown_values(self) -> Mapping[str, Any]:
         """The arguments with their secrets masked; those that were approved, if somebody did."""
-        form = self.form
-        values = form.proposed_values if self.approved is ABSENT else self.approved
-        if values is ABSENT or not isinstance(values, Mapping):
-            return {}
-        masked: Mapping[str, Any] = form.secrets.masked(values)
+        return self._proposed if self.approved is ABSENT else self._masked(self.approved)
+
+    @cached_property
+    def _proposed(self) -> Mapping[str, Any]:
+        return self._masked(self.form.proposed_values)
+
+    def _masked(self, values: Any) -> Mapping[str, Any]:
+        masked: Mapping[str, Any] = (
+            self.form.secrets.masked(values) if isinstance(values, Mapping) else {}
+        )
         return masked
 
     @cached_property
@@ -267,14 +269,12 @@ class RequestFacts:
             ]
         if len(values) > MAX_PARTS:
             return [Slot(view_of("arguments", dict(values)))]
-        proposed = self.form.proposed_values
-        proposed = self.form.secrets.masked(proposed) if isinstance(proposed, Mapping) else {}
         views = [
             view_of(name, value, self._hints.get(name), self._schemas.get(name))
             for name, value in values.items()
         ]
         return [
-            self._slot(view, proposed.get(view.name, ABSENT), values[view.name])
+            self._slot(view, self._proposed.get(view.name, ABSENT), values[view.name])
             for view in self._with_currency(views)
         ]
 
