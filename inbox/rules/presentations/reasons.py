@@ -1,8 +1,7 @@
 """Names of the reasons of interrupts, for people."""
 
-import re
-
 from inbox.rules.runs.states import Reason
+from inbox.rules.text.labels import separate_words
 from inbox.rules.text.messages import TranslatableMessage
 
 #: A file is asked for.
@@ -16,7 +15,6 @@ _NAMES: dict[str, TranslatableMessage] = {
     "policy_hold": TranslatableMessage("Policy hold"),
     "error_recovery": TranslatableMessage("Error recovery"),
 }
-_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def reason_name(reason: str) -> str:
@@ -32,7 +30,7 @@ def reason_name(reason: str) -> str:
 
 def reason_words(reason: str) -> str:
     """Return a reason as words, without its namespace: "Refund approval"."""
-    spaced = _WORD_BOUNDARY.sub(" ", _local_name(reason)).replace("_", " ").replace("-", " ")
+    spaced = separate_words(_local_name(reason)).replace("_", " ").replace("-", " ")
     text = " ".join(spaced.split())
     return text[:1].upper() + text[1:] if text else reason
 

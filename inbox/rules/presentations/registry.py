@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from inbox.rules.runs.states import Reason
+from inbox.rules.text.labels import separate_words
 
 
 class PresentationName(StrEnum):
@@ -218,7 +219,7 @@ def _roles(definition: _Definition, subject: Subject) -> dict[str, str]:
 
 
 def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_")
+    return separate_words(name, "_").lower().replace("-", "_")
 
 
 def _words(text: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from inbox.rules.presentations.vocabulary import ValueHint, ValueType
-from inbox.rules.text.labels import label_of
+from inbox.rules.text.labels import label_of, separate_words
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 
 #: Values with more parts are shown as JSON, and tables end after that many rows.
@@ -183,7 +183,7 @@ def _text_type(
     media_type = schema.get("contentMediaType")
     if isinstance(media_type, str) and (text_type := _MEDIA_TYPES.get(media_type.split(";")[0])):
         return text_type
-    key = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    key = separate_words(name, "_").lower()
     is_diff = (key in _DIFF_NAMES or "\n+++ " in value) and _DIFF_HUNK.search(value) is not None
     if is_diff or key in _DIFF_NAMES:
         return ValueType.DIFF, ""
