@@ -9,20 +9,20 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 #: Clients may match error texts, so these paths ignore Accept-Language and use English.
-_FOR_MACHINES = ("/api/", "/agui/", "/healthz")
+FOR_MACHINES = ("/api/", "/agui/", "/healthz")
 
 
 class PageLanguageMiddleware(LocaleMiddleware):
     """Django's LocaleMiddleware, except for paths that machines use."""
 
     def process_request(self, request: HttpRequest) -> None:
-        if request.path_info.startswith(_FOR_MACHINES):
+        if request.path_info.startswith(FOR_MACHINES):
             translation.activate("en")
         else:
             super().process_request(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> Any:
-        if request.path_info.startswith(_FOR_MACHINES):
+        if request.path_info.startswith(FOR_MACHINES):
             return response
         return super().process_response(request, response)
 

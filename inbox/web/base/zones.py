@@ -12,11 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from inbox.queries.notifications.recipients import zone_of
+from inbox.web.base.languages import FOR_MACHINES
 
 #: The zone of the browser, which static/js/times.js sets; it counts for people without a choice.
 COOKIE: Final = "zone"
 #: Machines get UTC.
-_FOR_MACHINES: Final = ("/api/", "/agui/", "/healthz", "/static/")
+_WITHOUT_ZONE: Final = (*FOR_MACHINES, "/static/")
 #: Each process reads the zone of a session at most once in this time, and after each form.
 _SECONDS: Final = 60.0
 _MAX_SESSIONS: Final = 10_000
@@ -46,7 +47,7 @@ class TimeZoneMiddleware:
         self._zones: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info.startswith(_FOR_MACHINES):
+        if request.path_info.startswith(_WITHOUT_ZONE):
             return self._get_response(request)
         chosen = self._chosen_zone(request)
         name = chosen or request.COOKIES.get(COOKIE, "")

@@ -16,12 +16,12 @@ from inbox.queries.files.files import file_of_request, open_file
 from inbox.rules.errors import InvalidInput, StorageFull
 from inbox.rules.files.references import FileReference
 from inbox.rules.people.access import Actor
+from inbox.rules.presentations.reasons import UPLOAD_REQUIRED
 from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
 
-_UPLOAD_REQUIRED = "upload_required"
 _FILE, _NEW, _PROBLEM = "@file", "@new", "@problem"
 
 
@@ -46,7 +46,7 @@ def form_files(row: "Interrupt", site: str) -> FormFiles:
         site=site,
         public_site=settings.PUBLIC_URL,
         limit_bytes=settings.FILE_BYTES,
-        is_requested=row.reason == _UPLOAD_REQUIRED,
+        is_requested=row.reason == UPLOAD_REQUIRED,
     )
 
 
