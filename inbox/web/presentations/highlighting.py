@@ -14,12 +14,6 @@ _LANGUAGES = {
     "bash", "css", "diff", "go", "html", "java", "javascript", "json", "python", "ruby",
     "rust", "sql", "toml", "typescript", "xml", "yaml",
 }  # fmt: skip
-_BY_SUFFIX = {
-    "sh": "bash", "css": "css", "go": "go", "html": "html", "java": "java",
-    "js": "javascript", "mjs": "javascript", "json": "json", "py": "python", "rb": "ruby",
-    "rs": "rust", "sql": "sql", "toml": "toml", "ts": "typescript", "tsx": "typescript",
-    "xml": "xml", "yaml": "yaml", "yml": "yaml",
-}  # fmt: skip
 #: The classes of app.css by the beginning of Pygments' names of tokens.
 _CLASSES = (
     ("Token.Comment", "hl-c"),
@@ -30,11 +24,6 @@ _CLASSES = (
     ("Token.Name.Function", "hl-f"),
     ("Token.Name.Builtin", "hl-f"),
 )
-
-
-def language_of(path: str) -> str:
-    """Return the language of a file by its name, "" if unknown."""
-    return _BY_SUFFIX.get(path.rpartition(".")[2].lower(), "")
 
 
 def highlighted(text: str, language: str, *, seconds: float = 1) -> SafeString:

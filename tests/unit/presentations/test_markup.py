@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from inbox.web.presentations.highlighting import highlighted, language_of
+from inbox.web.presentations.highlighting import highlighted
 from inbox.web.presentations.markup_time import SECONDS, markup_time
 from inbox.web.presentations.safe_markdown import MAX_CHARACTERS, markdown_html
 
@@ -77,15 +77,6 @@ def test_colours_leave_the_code_as_it_is(text, language):
         .replace("&amp;", "&")
         == text
     )
-
-
-def test_language_follows_from_the_name_of_the_file():
-    assert [language_of(name) for name in ("a/b.py", "x.TS", "Makefile", "")] == [
-        "python",
-        "typescript",
-        "",
-        "",
-    ]
 
 
 def test_code_has_no_colours_once_the_time_is_over():
