@@ -2,29 +2,19 @@
 
 from argparse import ArgumentParser
 from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
+from uuid import UUID
 
 from inbox.actions.audit.erasure import set_retention
-from inbox.queries.people.teams import team_by_slug
-from inbox.rules.errors import RequestRejected
+from inbox.management.team_setting import TeamSettingCommand, parse_days
 from inbox.rules.people.access import SEED
 
 
-class Command(BaseCommand):
+class Command(TeamSettingCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("team", help="the team's slug")
+        super().add_arguments(parser)
         parser.add_argument("days", help="a number of days, or `never`")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        team, days = team_by_slug(options["team"]), options["days"]
-        if team is None:
-            raise CommandError(f"There is no team {options['team']!r}.")
-        if days != "never" and not days.isdecimal():
-            raise CommandError("Give a number of days, or `never`.")
-        try:
-            set_retention(team_id=team.pk, days=None if days == "never" else int(days), actor=SEED)
-        except RequestRejected as error:
-            raise CommandError(error.message) from error
+    def change(self, team_id: UUID, options: dict[str, Any]) -> None:
+        set_retention(team_id=team_id, days=parse_days(options["days"]), actor=SEED)
