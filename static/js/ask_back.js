@@ -1,9 +1,7 @@
 // The question to the agent: `b` opens it, Ctrl+Enter in it sends it, Esc closes it.
 
-/** As keyboard.js stores it. */
-const KEYS_OFF = "signoff.keys-off";
-
-function open() {
+/** Show the text field of the question, and focus it. */
+export function openQuestion() {
   const details = document.querySelector("#ask-back");
   if (!details?.checkVisibility()) return;
   details.open = true;
@@ -27,12 +25,3 @@ document.addEventListener(
   },
   true,
 );
-
-document.addEventListener("keydown", (event) => {
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (event.key !== "b" || !isPlain || event.defaultPrevented) return;
-  if (event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select, dialog[open]")) return;
-  if (localStorage.getItem(KEYS_OFF) || document.querySelector("dialog[open]")) return;
-  event.preventDefault();
-  open();
-});

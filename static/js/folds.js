@@ -36,7 +36,7 @@ function showFolds() {
 }
 
 /** Open the fold of the request on screen, which j and k may have opened. */
-function openCurrentFold() {
+export function openCurrentFold() {
   const row = document.querySelector("#rows .row[aria-current]");
   const details = row?.closest("[data-fold]");
   if (!details) return;
@@ -53,7 +53,6 @@ document.addEventListener("click", ({ target }) => {
 });
 
 document.addEventListener(REFRESHED, showFolds);
-document.addEventListener("signoff:opened", openCurrentFold);
 
 showFolds();
 openCurrentFold();

@@ -1,5 +1,6 @@
 // Keyboard shortcuts.
 
+import { openQuestion } from "./ask_back.js";
 import { firstField } from "./decision_form.js";
 import { move as openNeighbour, whenOpened } from "./navigation.js";
 import { messages } from "./page.js";
@@ -8,6 +9,11 @@ import { undo } from "./toast.js";
 import { editFirst } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
+
+export function areKeysOff() {
+  return localStorage.getItem(KEYS_OFF) !== null;
+}
+
 /** The first key of a pair such as `g p`, until the time for the second is over. */
 let pair = "";
 
@@ -21,6 +27,7 @@ const keys = {
   r: onFocusedRequest(startRejecting),
   y: onFocusedRequest(() => focusOn("#decide-buttons button[value=yes]")),
   n: onFocusedRequest(() => focusOn("#decide-buttons button[value=no]")),
+  b: openQuestion,
   c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => undo(),
   x: () => whenOpened(() => select(focusedRow())),
@@ -212,7 +219,7 @@ document.addEventListener("keydown", (event) => {
     if (!event.repeat) sendNote();
   } else if (event.key === "Escape") {
     leave(field);
-  } else if (isPlain && !field && !localStorage.getItem(KEYS_OFF)) {
+  } else if (isPlain && !field && !areKeysOff()) {
     if (document.querySelector("dialog[open]")) return;
     const act = keys[pair ? `${pair} ${event.key}` : event.key];
     pair = "";
@@ -224,7 +231,7 @@ document.addEventListener("keydown", (event) => {
 
 const keysSwitch = document.querySelector("#keys-on");
 if (keysSwitch) {
-  keysSwitch.checked = !localStorage.getItem(KEYS_OFF);
+  keysSwitch.checked = !areKeysOff();
   keysSwitch.addEventListener("change", () => {
     if (keysSwitch.checked) localStorage.removeItem(KEYS_OFF);
     else localStorage.setItem(KEYS_OFF, "1");

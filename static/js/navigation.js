@@ -2,6 +2,7 @@
 
 import { abortDraft } from "./decision_form.js";
 import { dropDraft, saveDraft } from "./drafts.js";
+import { openCurrentFold } from "./folds.js";
 import { main } from "./page.js";
 import { report } from "./post.js";
 import { isRefreshPaused, showMoreRows } from "./refresh.js";
@@ -131,10 +132,8 @@ function showCurrentRow(id) {
   for (const row of document.querySelectorAll(".row[aria-current]")) {
     row.removeAttribute("aria-current");
   }
-  const row = document.getElementById(`row-${id}`);
-  row?.setAttribute("aria-current", "true");
-  const fold = row?.closest("details");
-  if (fold) fold.open = true;
+  document.getElementById(`row-${id}`)?.setAttribute("aria-current", "true");
+  openCurrentFold();
   centreRow();
 }
 

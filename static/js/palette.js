@@ -2,6 +2,8 @@
 // A combobox with a listbox (ARIA Authoring Practices). It decides nothing: for a decision it moves
 // the focus to the button.
 
+import { areKeysOff } from "./keyboard.js";
+
 const dialog = document.querySelector("#palette");
 const field = dialog.querySelector("input");
 const list = dialog.querySelector("[role=listbox]");
@@ -10,7 +12,7 @@ const MOST_OPTIONS = 60;
 
 /** Each with a label, a group, and what it does. */
 let commands = [];
-let shown = [];
+let matchingCommands = [];
 
 function textOf(element) {
   const copy = element.cloneNode(true);
@@ -24,8 +26,8 @@ function isUsable(element) {
 
 /** Return the commands of the page: what can be done now, places, and filters. */
 function collect() {
-  const found = [];
-  const add = (group, label, run) => label && found.push({ group: dialog.dataset[group], label, run });
+  const result = [];
+  const add = (group, label, run) => label && result.push({ group: dialog.dataset[group], label, run });
   const click = (element) => () => element.click();
   const isVisible = (element) => isUsable(element) && element.checkVisibility();
   for (const button of document.querySelectorAll("#decide-buttons button[aria-keyshortcuts]")) {
@@ -45,14 +47,14 @@ function collect() {
   for (const button of document.querySelectorAll("#rail button:not([hidden])")) {
     add("more", textOf(button), click(button));
   }
-  return found;
+  return result;
 }
 
 /** One key never decides: focus the button, or press the key that opens the mode of rejecting. */
 function startOf(button) {
   const key = button.getAttribute("aria-keyshortcuts");
   return () => {
-    if (localStorage.getItem("signoff.keys-off")) button.focus();
+    if (areKeysOff()) button.focus();
     else document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     if (document.activeElement === document.body) button.focus();
   };
@@ -65,8 +67,8 @@ function matches(command, words) {
 
 function render() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  shown = commands.filter((command) => matches(command, words)).slice(0, MOST_OPTIONS);
-  const options = shown.map((command, index) => {
+  matchingCommands = commands.filter((command) => matches(command, words)).slice(0, MOST_OPTIONS);
+  const options = matchingCommands.map((command, index) => {
     const option = document.createElement("li");
     option.role = "option";
     option.id = `command-${index}`;
@@ -80,7 +82,7 @@ function render() {
   });
   list.replaceChildren(...options);
   choose(0);
-  status.textContent = shown.length ? "" : dialog.dataset.nothing;
+  status.textContent = matchingCommands.length ? "" : dialog.dataset.nothing;
 }
 
 function choose(index) {
@@ -97,7 +99,7 @@ function chosen() {
 }
 
 function run(index) {
-  const command = shown[index];
+  const command = matchingCommands[index];
   if (!command) return;
   dialog.close();
   command.run();
@@ -106,7 +108,8 @@ function run(index) {
 field.addEventListener("input", render);
 field.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && shown.length) choose((chosen() + step + shown.length) % shown.length);
+  const { length } = matchingCommands;
+  if (step && length) choose((chosen() + step + length) % length);
   else if (event.key === "Enter" && !event.isComposing) run(chosen());
   else return;
   event.preventDefault();

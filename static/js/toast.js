@@ -108,7 +108,8 @@ function dismiss() {
 /** Show the seconds that are left, and take the button away after them. */
 function showCountdown() {
   const toast = document.querySelector("#toast[data-undo]");
-  const decision = stored().find(({ id }) => id === toast?.dataset.interrupt);
+  if (!toast) return;
+  const decision = stored().find(({ id }) => id === toast.dataset.interrupt);
   if (!decision?.isLimited) return;
   const seconds = Math.ceil((decision.until - Date.now()) / 1000);
   if (seconds > 0) {
