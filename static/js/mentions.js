@@ -118,4 +118,6 @@ export function completeMentions() {
     event.preventDefault();
     insert(document.querySelector("[aria-controls=mention-list]"), option);
   });
+  // A name may have been typed while this script was loaded.
+  if (isField({ target: document.activeElement })) suggest(document.activeElement);
 }
