@@ -1,6 +1,6 @@
 """The people to whom a request can be assigned, or who can be mentioned."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -21,23 +21,17 @@ if TYPE_CHECKING:
 
 def possible_assignees(interrupt: Interrupt, now: datetime) -> Sequence[User]:
     """Return the active members of the team who may decide the request, by name."""
-    members = _members(interrupt.team_id).filter(role__in=DECIDERS)
-    quorum = current_quorum(interrupt, now)
-    people = [row.user for row in with_groups(members) if may_decide(quorum, member_as_person(row))]
-    return sorted(people, key=lambda user: user.display_name.casefold())
+    return _by_name(_deciders(interrupt, now, _members(interrupt.team_id)))
 
 
 def may_be_assigned(interrupt: Interrupt, user_id: int, now: datetime) -> bool:
     """Return whether a user may decide the request; the caller holds the team's lock."""
-    members = with_groups(_members(interrupt.team_id).filter(role__in=DECIDERS, user=user_id))
-    quorum = current_quorum(interrupt, now)
-    return any(may_decide(quorum, member_as_person(row)) for row in members)
+    return bool(_deciders(interrupt, now, _members(interrupt.team_id).filter(user=user_id)))
 
 
 def people_to_mention(team_id: UUID) -> Sequence[User]:
     """Return the active members of a team, by name."""
-    people = [row.user for row in _members(team_id)]
-    return sorted(people, key=lambda user: user.display_name.casefold())
+    return _by_name(row.user for row in _members(team_id))
 
 
 def mentioned_people(team_id: UUID, text: str) -> Sequence[User]:
@@ -49,6 +43,17 @@ def people_in_comments(team_id: UUID, comments: Sequence[Comment]) -> dict[str, 
     """Return the members of a team that comments mention, by username."""
     names = {name for comment in comments for name in mentioned_names(comment.text)}
     return {user.get_username(): user for user in _named(team_id, names)}
+
+
+def _deciders(interrupt: Interrupt, now: datetime, members: "QuerySet[Membership]") -> list[User]:
+    """Return those of the members who may decide the request."""
+    rows = with_groups(members.filter(role__in=DECIDERS))
+    quorum = current_quorum(interrupt, now)
+    return [row.user for row in rows if may_decide(quorum, member_as_person(row))]
+
+
+def _by_name(people: Iterable[User]) -> list[User]:
+    return sorted(people, key=lambda user: user.display_name.casefold())
 
 
 def _named(team_id: UUID, names: Collection[str]) -> list[User]:
