@@ -80,7 +80,9 @@ def _problem_with(node: Node) -> str:
     if file is None or field is None:
         return gettext(labels.FILE_GONE)
     if not is_accepted(file.media_type, field.accepts):
-        return gettext(labels.FILE_TYPE).format(found=file.media_type, accepted=field.accepts[:100])
+        return gettext(labels.FILE_TYPE).format(
+            media_type=file.media_type, accepted=field.accepts[:100]
+        )
     return gettext(labels.FILE_TOO_LARGE) if file.size > field.limit_bytes else ""
 
 

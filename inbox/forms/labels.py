@@ -47,7 +47,7 @@ MASK_MOVED = gettext_noop("The value contains a mask. Enter the real value, or l
 _INVALID = gettext_noop("This value does not match the schema.")
 INVALID_CHOICE = gettext_noop("Choose one of the listed values.")
 FILE_GONE = gettext_noop("This file no longer exists. Upload it again.")
-FILE_TYPE = gettext_noop("This file is {found}, and the agent asks for {accepted}.")
+FILE_TYPE = gettext_noop("This file is {media_type}, and the agent asks for {accepted}.")
 FILE_TOO_LARGE = gettext_noop("This file is too large for the answer.")
 TOO_MANY_FIELDS = gettext_noop("This form cannot hold more fields. Add the others as JSON.")
 

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class _Owner:
-    """What an upload belongs to, and who sends it."""
+    """The request, thread or agent that an upload belongs to, and its sender."""
 
     team_id: UUID
     actor: Actor
@@ -170,8 +170,8 @@ def _checked_type(file: ReceivedFile, name: str, accepts: str) -> str:
     media_type = detect_media_type(file.head, name)
     if not is_accepted(media_type, accepts):
         problem = TranslatableMessage(
-            "This file is {found}, and the agent asks for {accepted}.",
-            found=media_type,
+            "This file is {media_type}, and the agent asks for {accepted}.",
+            media_type=media_type,
             accepted=accepts[:100],
         )
         raise errors.FileRefused(problem, problems={"file": [problem]})

@@ -59,7 +59,7 @@ class ToolPresentationInput(Schema):
         Field(max_length=MAX_ARGUMENTS),
         example({"amt": {"label": "Amount", "type": "money", "unit": "EUR", "role": "amount"}}),
     ] = {}
-    """How to show arguments, by their names."""
+    """The hints for arguments, by their names."""
 
 
 class ToolPresentation(ToolPresentationInput):

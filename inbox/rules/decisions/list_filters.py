@@ -37,7 +37,7 @@ class Sort(StrEnum):
 
 
 class Queue(StrEnum):
-    """Whose turn it is, by claims and assignees."""
+    """The people who are to decide next, by claims and assignees."""
 
     ANY = ""
     MINE = "mine"  #: claimed by or assigned to the actor

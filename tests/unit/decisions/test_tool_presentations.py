@@ -1,4 +1,4 @@
-"""What a team may choose about the display of a tool."""
+"""The choices of a team about the display of a tool."""
 
 import pytest
 
