@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, edit_value, open_site
+from tests.support.browser.site import Site, edit_value, open_site, press
 
 pytestmark = pytest.mark.browser
 
@@ -21,20 +21,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
 
 
-@pytest.fixture
-def mine(site: Site) -> Any:
-    """Let an agent ask; nothing else waits then."""
-    site.call_everything_off()
-    return site.play
-
-
 def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def decided(site: Site, interrupt: Any) -> Any:

@@ -276,3 +276,15 @@ def edit_value(page: Page, selector: str) -> Locator:
     if not field.is_visible():
         page.locator(".slot", has=field).locator("[data-edit]").click()
     return field
+
+
+def is_open(page: Page, interrupt_id: str) -> None:
+    """Wait until the form of a request is on screen."""
+    expect(page.locator("#decision")).to_have_attribute(
+        "action", f"/interrupts/{interrupt_id}/decide"
+    )
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, edit_value, is_open, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -32,19 +32,6 @@ def ids(site: Site) -> list[str]:
     ]
 
 
-def is_open(page: Page, interrupt_id: str) -> None:
-    expect(page.locator("#decision")).to_have_attribute(
-        "action", f"/interrupts/{interrupt_id}/decide"
-    )
-
-
-def edit(page: Page, text: str) -> None:
-    field = page.locator(_NOTE)
-    if not field.is_visible():
-        page.locator("[data-value]", has=field).locator("[data-edit]").click()
-    field.fill(text)
-
-
 def stored(page: Page) -> int:
     keys: list[str] = page.evaluate("Object.keys(localStorage)")
     return sum(key.startswith("signoff.draft.") for key in keys)
@@ -53,7 +40,7 @@ def stored(page: Page) -> int:
 def test_edits_and_the_note_are_there_again_after_moving_on(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
         is_open(page, ids[0])
-        edit(page, "Paid twice")
+        edit_value(page, _NOTE).fill("Paid twice")
         page.fill("#f-reason", "See the note")
         page.keyboard.press("Escape")
         page.keyboard.press("j")
@@ -72,7 +59,7 @@ def test_a_draft_survives_a_reload_and_can_be_discarded(site: Site, ids: list[st
     with site.open_as("marco") as page:
         is_open(page, ids[0])
         proposed = page.locator(_NOTE).input_value()
-        edit(page, "Paid twice")
+        edit_value(page, _NOTE).fill("Paid twice")
         page.reload()
         expect(page.locator(_NOTE)).to_have_value("Paid twice")
 
@@ -88,12 +75,12 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) ->
         page.goto(f"{site.url}/login/")
         site.sign_in(page, "marco")
         is_open(page, ids[0])
-        edit(page, "Paid twice")
+        edit_value(page, _NOTE).fill("Paid twice")
         wait_for(lambda: stored(page))
         page.click("button[value=approve]")
         is_open(page, ids[1])
         wait_for(lambda: not stored(page))
-        edit(page, "Never")
+        edit_value(page, _NOTE).fill("Never")
         wait_for(lambda: stored(page))
 
         page.click("[popovertarget=user-menu]")
@@ -106,7 +93,7 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) ->
 def test_another_person_gets_no_draft(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
         is_open(page, ids[0])
-        edit(page, "Paid twice")
+        edit_value(page, _NOTE).fill("Paid twice")
         wait_for(lambda: stored(page))
         page.context.clear_cookies()
         page.context.add_cookies(site.state_of("priya")["cookies"])

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, is_open, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -67,11 +67,9 @@ class Requests:
         ]
 
 
-def is_open(page: Page, interrupt_id: str) -> None:
+def is_current(page: Page, interrupt_id: str) -> None:
     """Wait until a request is on screen, in the address, and current in the list."""
-    expect(page.locator("#decision")).to_have_attribute(
-        "action", f"/interrupts/{interrupt_id}/decide"
-    )
+    is_open(page, interrupt_id)
     page.wait_for_url(f"**/interrupts/{interrupt_id}/**")
     expect(page.locator("#rows .row[aria-current]")).to_have_id(f"row-{interrupt_id}")
 
@@ -82,7 +80,7 @@ def wait_until_prefetched(page: Page, interrupt_id: str) -> None:
 
 def test_the_first_request_opens_by_itself(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         assert page.evaluate("document.activeElement.tagName") == "BODY"
 
 
@@ -95,16 +93,16 @@ def test_an_empty_list_stays_as_it_is(site):
 
 def test_j_and_k_open_requests_without_a_page_load(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         requests = Requests(page)
 
         page.keyboard.press("j")
-        is_open(page, ids[1])
+        is_current(page, ids[1])
         expect(page.locator("#detail-title")).to_be_focused()
         page.keyboard.press("j")
-        is_open(page, ids[2])
+        is_current(page, ids[2])
         page.keyboard.press("k")
-        is_open(page, ids[1])
+        is_current(page, ids[1])
 
         assert requests.of("GET", type_="document") == []
         assert page.locator("#detail .detail-scroll").evaluate("pane => pane.scrollTop") == 0
@@ -112,34 +110,34 @@ def test_j_and_k_open_requests_without_a_page_load(site, ids):
 
 def test_back_and_forward_show_the_requests_again(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         page.keyboard.press("j")
-        is_open(page, ids[1])
+        is_current(page, ids[1])
 
         page.go_back()
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         page.go_forward()
 
-        is_open(page, ids[1])
+        is_current(page, ids[1])
 
 
 def test_back_opens_the_request_before_also_after_a_reload(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         page.keyboard.press("j")
-        is_open(page, ids[1])
+        is_current(page, ids[1])
         page.reload()
         site.wait_until_live(page)
 
         page.go_back()
 
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         expect(page).to_have_url(re.compile(ids[0]))
 
 
 def test_after_a_decision_the_next_one_is_there_at_once(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         wait_until_prefetched(page, ids[1])
         requests = Requests(page)
         reads: list[str] = []
@@ -150,7 +148,7 @@ def test_after_a_decision_the_next_one_is_there_at_once(site, ids):
         page.keyboard.press("a")
         page.keyboard.press("Enter")
 
-        is_open(page, ids[1])
+        is_current(page, ids[1])
         expect(page.locator("#detail-title")).to_be_focused()
         expect(page.locator("#toast")).to_contain_text("Approved")
         assert page.evaluate("window.isSamePage")
@@ -163,7 +161,7 @@ def test_after_a_decision_the_next_one_is_there_at_once(site, ids):
 def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, ids):
     with site.open_as("marco") as page:
         requests = Requests(page)
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         wait_until_prefetched(page, ids[1])
 
         def viewed() -> list[str]:
@@ -175,7 +173,7 @@ def test_a_prefetched_request_is_neither_viewed_nor_claimed(site, ids):
 
 def test_a_prefetched_request_that_changed_is_read_again(site, ids):
     with site.open_as("marco") as page, site.open_as("priya") as priya:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         wait_until_prefetched(page, ids[1])
         site.open(priya, {"id": ids[1]})
         priya.keyboard.press("c")
@@ -183,13 +181,13 @@ def test_a_prefetched_request_that_changed_is_read_again(site, ids):
 
         page.keyboard.press("j")
 
-        is_open(page, ids[1])
+        is_current(page, ids[1])
         expect(page.locator("#bar")).to_contain_text("is reviewing this")
 
 
 def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         wait_until_prefetched(page, ids[1])
         requests = Requests(page)
 
@@ -202,7 +200,7 @@ def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
 
 def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
     with site.open_as("marco") as page:
-        is_open(page, ids[0])
+        is_current(page, ids[0])
         held: list[Any] = []
 
         def hold(route: Any) -> None:
@@ -219,7 +217,7 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
         assert site.call(f"/api/interrupts/{ids[0]}")["decision"] is None
         assert site.call(f"/api/interrupts/{ids[1]}")["decision"] is None
         held.pop(0).continue_()
-        is_open(page, ids[2])
+        is_current(page, ids[2])
         expect(page.locator("button[value=approve]")).to_be_focused()
         page.unroute_all(behavior="ignoreErrors")
 
@@ -257,7 +255,7 @@ def test_time_from_a_decision_to_the_next_request(site):
             page.evaluate(_MEASURE)
             page.keyboard.press("a")
             page.keyboard.press("Enter")
-            is_open(page, next_id)
+            is_current(page, next_id)
             wait_for(lambda: page.evaluate("window.shownAfter") is not None)
             times.append(page.evaluate("window.shownAfter"))
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site
+from tests.support.browser.site import Site, is_open, open_site
 from tests.support.browser.staged import GRACE
 
 pytestmark = pytest.mark.browser
@@ -45,7 +45,7 @@ def open_one(site: Site, page: Page, *plays: dict[str, object]) -> tuple[list[st
     ids = [site.play(play | {"minutes": 60 + number})[0]["id"] for number, play in enumerate(plays)]
     page.goto(f"{site.url}/")
     site.wait_until_live(page)
-    expect(page.locator("#decision")).to_have_attribute("action", f"/interrupts/{ids[0]}/decide")
+    is_open(page, ids[0])
     expect(page.locator("#detail")).not_to_have_attribute("aria-busy", "true")
     return ids, Keys(page)
 
@@ -67,9 +67,7 @@ def test_approving_takes_two_keys_and_the_next_opens(site: Site) -> None:
 
         keys.press("a", "Enter")
 
-        expect(page.locator("#decision")).to_have_attribute(
-            "action", f"/interrupts/{second}/decide"
-        )
+        is_open(page, second)
         assert (keys.count, payload(site, first)) == (2, {"approved": True})
 
 
@@ -162,9 +160,7 @@ def test_opening_the_next_request_takes_one_key(site: Site) -> None:
 
         keys.press("j")
 
-        expect(page.locator("#decision")).to_have_attribute(
-            "action", f"/interrupts/{second}/decide"
-        )
+        is_open(page, second)
         assert keys.count == 1
 
 
@@ -175,13 +171,11 @@ def test_undo_takes_one_key(site: Site) -> None:
         )
         page.keyboard.press("a")
         page.keyboard.press("Enter")
-        expect(page.locator("#decision")).to_have_attribute(
-            "action", f"/interrupts/{second}/decide"
-        )
+        is_open(page, second)
 
         keys.press("u")
 
-        expect(page.locator("#decision")).to_have_attribute("action", f"/interrupts/{first}/decide")
+        is_open(page, first)
         assert (keys.count, payload(site, first)) == (1, None)
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import TAGS, find_violations
-from tests.support.browser.site import PHONE, Site, open_site
+from tests.support.browser.site import PHONE, Site, open_site, press
 
 pytestmark = pytest.mark.browser
 
@@ -17,18 +17,6 @@ pytestmark = pytest.mark.browser
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with open_site(tmp_path_factory.mktemp("lists")) as site:
         yield site
-
-
-@pytest.fixture
-def mine(site: Site) -> Any:
-    """Let an agent ask; nothing else waits then."""
-    site.call_everything_off()
-    return site.play
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def violations(page: Page) -> list[Any]:

@@ -32,13 +32,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
 
 
-@pytest.fixture
-def mine(site: Site) -> Any:
-    """Let an agent ask; nothing else waits then."""
-    site.call_everything_off()
-    return site.play
-
-
 def is_in_reach(page: Page, selector: str) -> bool:
     """Whether something is on the screen without scrolling."""
     box = page.locator(selector).bounding_box()

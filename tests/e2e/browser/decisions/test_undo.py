@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, is_open, open_site, wait_for
 from tests.support.browser.staged import GRACE
 
 pytestmark = pytest.mark.browser
@@ -25,12 +25,6 @@ def ask(site: Site, count: int = 3) -> list[str]:
         site.play(play | {"minutes": 60 + number})[0]["id"]
         for number, play in enumerate(plays[:count])
     ]
-
-
-def is_open(page: Page, interrupt_id: str) -> None:
-    expect(page.locator("#decision")).to_have_attribute(
-        "action", f"/interrupts/{interrupt_id}/decide"
-    )
 
 
 def approve(page: Page, interrupt_id: str) -> None:
