@@ -174,7 +174,7 @@ def test_changing_the_password_signs_out_everywhere_else(site):
     with site.browse() as laptop, site.browse() as phone:
         for page in (laptop, phone):
             sign_in(site, page, "admin")
-            expect(page.locator(".me-name")).to_be_visible()
+            site.wait_until_live(page)
 
         laptop.goto(f"{site.url}/account/password/")
         laptop.fill("#id_oldpassword", site.password("admin"))
