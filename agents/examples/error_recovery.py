@@ -66,12 +66,13 @@ async def importer(ctx: WorkflowContext) -> None:
                 f"{file} cannot be read ({outcome.reason})",
                 response_schema=GUIDANCE,
                 present=Present(
+                    kind="error",
                     facts=[
                         Fact("Failed step", "import_file"),
                         Fact("File", file),
                         Fact("Error", outcome.reason),
                         Fact("Imported before", rows, unit="rows"),
-                    ]
+                    ],
                 ),
             )
             advice = reply.payload if not reply.is_cancelled else {"action": "stop"}

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal[
-    "generic", "message", "money", "database", "code_change", "command", "deployment", "dns"
+    "generic",
+    "message",
+    "money",
+    "database",
+    "code_change",
+    "command",
+    "deployment",
+    "dns",
+    "error",
 ]
 SeverityName = Literal["low", "medium", "high", "critical"]
 TypeName = Literal["text", "money", "number", "code", "diff", "markdown", "json"]

@@ -11,7 +11,7 @@ from inbox.rules.text.labels import separate_words
 
 
 class PresentationName(StrEnum):
-    """The presentations; each has a template of its name."""
+    """The presentations that authors and teams can choose; each has a template of its name."""
 
     GENERIC = "generic"
     MESSAGE = "message"
@@ -21,6 +21,14 @@ class PresentationName(StrEnum):
     COMMAND = "command"
     DEPLOYMENT = "deployment"
     DNS = "dns"
+    ERROR = "error"
+
+
+class SpecialPresentation(StrEnum):
+    """The presentations that only the kind of question chooses; each has a template of its name."""
+
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    WIZARD_STEP = "wizard_step"
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Subject:
     reason: str = ""
     kind: str = ""  #: that of older dialects, such as LangGraph's `kind`
     declared: str = ""  #: by the author, or by the team for the tool
+    is_step: bool = False  #: a question that its author numbers as one of several
     roles: Mapping[str, str] = field(default_factory=dict)  #: declared roles, with their members
 
 
@@ -39,7 +48,7 @@ class Subject:
 class Presentation:
     """A presentation, with the member that fills each role."""
 
-    name: PresentationName
+    name: PresentationName | SpecialPresentation
     roles: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,6 +77,7 @@ _MESSAGE = {
     "send",
 }  # fmt: skip
 _DEPLOY = {"deploy", "deployment", "release", "rollout", "promote", "rollback", "publish", "scale"}
+_ERROR = {"error", "failed", "failure", "recovery", "exception"}
 _CHANGE = {"write", "edit", "patch", "merge", "commit", "apply", "create", "update", "file", "code"}
 
 #: In the order in which they are tried.
@@ -166,6 +176,16 @@ _DEFINITIONS: Mapping[PresentationName, _Definition] = {
             bool(words & _DEPLOY) and any(role in roles for role in ("service", "version"))
         ),
     ),
+    PresentationName.ERROR: _Definition(
+        {
+            "error": ("error", "error_message", "exception", "failure", "stderr", "problem"),
+            "step": ("failed_step", "step", "operation", "task", "stage", "tool"),
+            "target": ("file", "file_path", "path", "record", "item", "url", "target"),
+            "attempts": ("attempts", "attempt", "retries", "retry_count"),
+            "trace": ("traceback", "stack_trace", "stack", "details", "log"),
+        },
+        lambda words, roles: "error" in roles and bool(words & _ERROR),
+    ),
 }
 
 
@@ -176,8 +196,10 @@ def choose(subject: Subject) -> Presentation:
     A declared one goes first, and is generic if none of its roles can be filled. Without one, the
     words of tool, reason and kind and the names of the values decide.
     """
-    if subject.reason == Reason.OUTCOME_UNKNOWN and not subject.declared:
-        return Presentation(PresentationName.GENERIC)
+    if not subject.declared and subject.reason == Reason.OUTCOME_UNKNOWN:
+        return Presentation(SpecialPresentation.OUTCOME_UNKNOWN)
+    if not subject.declared and subject.is_step and not subject.tool:
+        return Presentation(SpecialPresentation.WIZARD_STEP)
     if subject.declared:
         if subject.declared not in _DEFINITIONS:
             return Presentation(PresentationName.GENERIC)
@@ -219,7 +241,7 @@ def _roles(definition: _Definition, subject: Subject) -> dict[str, str]:
 
 
 def _snake_case(name: str) -> str:
-    return separate_words(name, "_").lower().replace("-", "_")
+    return re.sub(r"[-\s]+", "_", separate_words(name, "_").lower())
 
 
 def _words(text: str) -> frozenset[str]:

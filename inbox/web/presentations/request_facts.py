@@ -13,7 +13,7 @@ from inbox.forms.values import ABSENT, is_same_json, name_part
 from inbox.rules.presentations.code import DiffView, compare_texts
 from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
 from inbox.rules.presentations.recipients import outside_addresses
-from inbox.rules.presentations.registry import Presentation, Subject, choose
+from inbox.rules.presentations.registry import Presentation, SpecialPresentation, Subject, choose
 from inbox.rules.presentations.values import MAX_PARTS, Look, ValueView, view_of, with_unit
 from inbox.rules.presentations.vocabulary import (
     DeclaredFact,
@@ -26,7 +26,7 @@ from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.presentations.risk_labels import reversibility_label, severity_label
+from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
 
 if TYPE_CHECKING:
     from inbox.forms.form_nodes import Node
@@ -38,6 +38,8 @@ EDITING = "editing"
 ALL_VALUES = "*"
 #: A longer text is read in its field, which is folded.
 MAX_READ_CHARACTERS = 100_000
+#: Of a wizard with more steps only the number is shown.
+MAX_SHOWN_STEPS = 12
 _SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
 
 
@@ -118,18 +120,32 @@ class RequestFacts:
         hints = self._hints
         return choose(
             Subject(
-                values=self._shown_values or self._metadata,
+                values=self._shown_values or self._metadata or self._facts_as_values,
                 tool=interrupt.tool,
                 reason=interrupt.reason,
                 kind=str(langgraph_value(self.form.detail.agui_interrupt).get("kind") or ""),
                 declared=declared,
+                is_step=self.present.step is not None and not self.is_remote,
                 roles={hint.role: name for name, hint in hints.items() if hint.role},
             )
         )
 
     @property
     def template(self) -> str:
-        return f"decisions/presentations/{self.presentation.name}.html"
+        return f"decisions/presentations/kinds/{self.presentation.name}.html"
+
+    @property
+    def steps(self) -> list[tuple[int, str]]:
+        """The steps of a wizard up to 12, each with "done", "now" or "next"; else none."""
+        number, total = self.present.step or (0, 0)
+        if not 0 < number <= total <= MAX_SHOWN_STEPS:
+            return []
+        states = ["done"] * (number - 1) + ["now"] + ["next"] * (total - number)
+        return [*enumerate(states, start=1)]
+
+    @property
+    def step_label(self) -> str:
+        return step_label(self.present.step, is_remote=self.is_remote)
 
     @cached_property
     def slots(self) -> list[Slot]:
@@ -153,6 +169,11 @@ class RequestFacts:
     @property
     def has_values(self) -> bool:
         return bool(self._all_slots)
+
+    @property
+    def is_special(self) -> bool:
+        """True for a presentation that shows more than the values."""
+        return isinstance(self.presentation.name, SpecialPresentation)
 
     @property
     def is_from_metadata(self) -> bool:
@@ -208,7 +229,8 @@ class RequestFacts:
     def groups(self) -> list[FactGroup]:
         """The facts that the agent says beside the values."""
         facts = [] if self.is_from_metadata else self._metadata_views
-        facts += [_fact_view(fact) for fact in self.present.facts]
+        if not self._has_facts_as_values:
+            facts += [_fact_view(fact) for fact in self.present.facts]
         facts += [view_of(name, value) for name, value in self.present.others.items()]
         if self.is_remote and self.present.title:
             facts.append(view_of("title", self.present.title))
@@ -225,6 +247,17 @@ class RequestFacts:
     @cached_property
     def _metadata(self) -> Mapping[str, Any]:
         return metadata_values(self.form.detail.agui_interrupt, self.form.proposal)
+
+    @cached_property
+    def _facts_as_values(self) -> Mapping[str, Any]:
+        """The facts of a local author whose question has no values, by label, as if they were."""
+        if self.is_remote or self._shown_values or self._metadata:
+            return {}
+        return {fact.label: fact.value for fact in self.present.facts}
+
+    @property
+    def _has_facts_as_values(self) -> bool:
+        return bool(self._facts_as_values and self.presentation.roles)
 
     @property
     def _metadata_views(self) -> list[ValueView]:
@@ -258,6 +291,9 @@ class RequestFacts:
     @cached_property
     def _all_slots(self) -> list[Slot]:
         values = self._shown_values
+        if self._has_facts_as_values:
+            by_label = {fact.label: _fact_view(fact) for fact in self.present.facts}
+            return [Slot(replace(view, name=label)) for label, view in by_label.items()]
         if not values:
             hinted = [
                 view_of(name, value, self._team_hints.get(name))

@@ -1,4 +1,4 @@
-"""Words for the risk of a request; those of a remote agent are marked as its own."""
+"""Words for the risk and the step of a request; those of a remote agent are marked as its own."""
 
 from django.utils.translation import gettext, gettext_noop
 
@@ -27,3 +27,11 @@ def reversibility_label(is_reversible: bool | None, *, is_remote: bool) -> str:
     if is_reversible:
         return gettext("Can be undone, says the agent") if is_remote else gettext("Can be undone")
     return gettext("Cannot be undone, says the agent") if is_remote else gettext("Cannot be undone")
+
+
+def step_label(step: tuple[int, int] | None, *, is_remote: bool) -> str:
+    """Return which step of a wizard a request is, "" for one that is none."""
+    if step is None:
+        return ""
+    name = gettext("Step %(number)d of %(total)d") % {"number": step[0], "total": step[1]}
+    return gettext("%(step)s, says the agent") % {"step": name} if is_remote else name

@@ -54,6 +54,7 @@ _NAMES = {
     PresentationName.COMMAND: gettext_noop("Shell command"),
     PresentationName.DEPLOYMENT: gettext_noop("Deployment"),
     PresentationName.DNS: gettext_noop("DNS record"),
+    PresentationName.ERROR: gettext_noop("Error to recover from"),
 }
 _TYPES = {
     ValueType.TEXT: gettext_noop("Text"),
@@ -243,6 +244,10 @@ def _form_url(team: str, tool: str, agent: str) -> str:
 
 _ROLES = {
     "record": gettext_noop("Record"),
+    "error": gettext_noop("Error"),
+    "step": gettext_noop("Failed step"),
+    "attempts": gettext_noop("Attempts"),
+    "trace": gettext_noop("Trace"),
     "type": gettext_noop("Type"),
     "target": gettext_noop("Target"),
     "before": gettext_noop("Before"),

@@ -2,7 +2,13 @@
 
 import pytest
 
-from inbox.rules.presentations.registry import PresentationName, Subject, choose, roles_of
+from inbox.rules.presentations.registry import (
+    PresentationName,
+    SpecialPresentation,
+    Subject,
+    choose,
+    roles_of,
+)
 
 CALLS = [
     ("send_email", {"to": "a@b.com", "subject": "Hi", "body": "…"}, "message"),
@@ -19,6 +25,7 @@ CALLS = [
     ("deploy", {"service": "api", "version": "9.2.1"}, "deployment"),
     ("promote", {"version": "9.2.1", "services": ["api"]}, "deployment"),
     ("update_dns_record", {"name": "shop", "value": "lb-2", "ttl": 300}, "dns"),
+    ("recover_error", {"error": "not UTF-8", "file": "a.csv"}, "error"),
     ("find_payment", {"order": "88121"}, "generic"),
     ("archive", {"path": "a", "content": "x"}, "generic"),
     ("lookup", {"amount": 5}, "generic"),
@@ -43,6 +50,25 @@ def test_roles_are_filled_by_the_best_name_and_each_member_once():
         "recipient": "recipient",
         "purpose": "note",
     }
+
+
+def test_labels_of_facts_fill_roles():
+    values = {"Failed step": "import_file", "File": "a.csv", "Error": "not UTF-8"}
+
+    chosen = choose(Subject(values, reason="error_recovery"))
+
+    assert chosen.name is PresentationName.ERROR
+    assert chosen.roles == {"error": "Error", "step": "Failed step", "target": "File"}
+
+
+def test_step_without_a_tool_is_a_wizard_step():
+    assert choose(Subject({}, is_step=True)).name is SpecialPresentation.WIZARD_STEP
+    assert choose(Subject({}, tool="pay", is_step=True)).name is PresentationName.GENERIC
+
+
+def test_teams_and_authors_cannot_declare_special_presentations():
+    for name in SpecialPresentation:
+        assert choose(Subject({"a": 1}, declared=name)).name is PresentationName.GENERIC
 
 
 def test_names_in_camel_case_fill_roles():

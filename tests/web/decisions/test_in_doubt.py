@@ -1,5 +1,6 @@
 """The question whether a tool call happened, which a lost worker leaves behind."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -44,6 +45,15 @@ def test_the_three_outcomes_are_offered_and_none_is_chosen(doubt, reads_bob):
     for branch in (HAPPENED, DID_NOT_HAPPEN, STOP):
         assert f"branch:{branch}:answer" in form.buttons
     assert form.control("answer@branch").value == ""
+
+
+def test_page_shows_the_idempotency_key_and_the_arguments(doubt, reads_bob):
+    page = reads_bob.open(doubt)
+
+    assert "Idempotency key of the call" in page
+    assert str(doubt.tool_call.pk) in page
+    for name in json.loads(doubt.tool_call.args):
+        assert name in page.lower()
 
 
 def test_the_result_is_passed_on_letter_for_letter(doubt, reads_bob):
