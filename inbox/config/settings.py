@@ -388,6 +388,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 #: `serve --demo` only, never from the environment.
 DEMO_PEOPLE: Sequence[str] = ()
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
+# Pages name files by their hash only; to compress the others doubles the first start.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {
     "files": storage_options(FILES_URL, FILES_DIR),

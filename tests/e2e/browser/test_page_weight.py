@@ -11,8 +11,6 @@ from tests.support.browser.site import Site, open_site
 pytestmark = pytest.mark.browser
 
 MOST_BYTES = 60_000
-#: A request also has its list, its values to read and the fields to edit them.
-MOST_BYTES_OF_A_REQUEST = 64_000
 _PARTS = ("document", "stylesheet", "script")
 
 
@@ -85,8 +83,7 @@ def test_a_page_weighs_no_more_than_its_budget(site, path):
     # htmx, the icon, the page, and at most two style sheets; the rest are our modules.
     scripts = [url for url in weights if "/static/js/" in url]
     assert len(weights) - len(scripts) <= 5
-    is_request = path.startswith("/interrupts/")
-    assert sum(weights.values()) <= (MOST_BYTES_OF_A_REQUEST if is_request else MOST_BYTES)
+    assert sum(weights.values()) <= MOST_BYTES
 
 
 @pytest.mark.parametrize("path", ["/new-agent/", "/agents/elsewhere/change/", "/agents/elsewhere/"])
