@@ -10,7 +10,9 @@ from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.rules.files.file_types import served_media_type
 
 #: Of downloads and previews: a document in it is sandboxed and loads nothing.
-CONTENT_POLICY = "sandbox; default-src 'none'"
+CONTENT_POLICY = (
+    "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 
 def download_response(
