@@ -52,7 +52,7 @@ def an_approval_with_changes(site, page):
 @screen
 def an_approval_as_json(site, page):
     _ask(site, page, staged_interrupts.REFUND)
-    page.click("#answer .seg-opt >> nth=1")
+    page.locator("#answer .seg-opt", has_text="JSON").first.click()
     expect(page.locator("#answer textarea.code")).to_be_visible()
 
 
@@ -235,7 +235,7 @@ def the_toast(site, page):
     (interrupt, _) = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
     site.open(page, interrupt)
     page.click("button[value=approve]")
-    expect(page.locator("#toast [data-key=u]")).to_be_visible()
+    expect(page.locator("#toast form button")).to_be_visible()
 
 
 @screen
