@@ -116,9 +116,12 @@ export function firstField() {
 /** Lock the form after another person's decision; its input can still be read and copied. */
 export function lock(form) {
   for (const field of form.elements) {
-    if (field.dataset.copy || field.matches("fieldset, :disabled, :read-only:not(button)")) continue;
+    // Selects and radio buttons match :read-only whatever their state.
+    const isText = field.matches("textarea, input:not([type=radio], [type=checkbox])");
+    if (field.dataset.copy || field.matches("fieldset, :disabled")) continue;
+    if (isText && field.matches(":read-only")) continue;
     field.dataset.locked = "";
-    if (field.matches("textarea, input:not([type=radio], [type=checkbox])")) field.readOnly = true;
+    if (isText) field.readOnly = true;
     else field.disabled = true;
   }
 }

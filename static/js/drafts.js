@@ -143,8 +143,17 @@ function showBanner(form) {
 function prune() {
   for (const key of Object.keys(localStorage)) {
     if (!key.startsWith(PREFIX)) continue;
-    const isOld = Date.now() - JSON.parse(localStorage.getItem(key)).at > MAX_AGE_MS;
-    if (isOld || !key.startsWith(MINE)) localStorage.removeItem(key);
+    const isFresh = Date.now() - timeOf(localStorage.getItem(key)) <= MAX_AGE_MS;
+    if (!isFresh || !key.startsWith(MINE)) localStorage.removeItem(key);
+  }
+}
+
+/** Return when a stored draft was written, in milliseconds; NaN for one that cannot be read. */
+function timeOf(stored) {
+  try {
+    return Number(JSON.parse(stored).at);
+  } catch {
+    return NaN;
   }
 }
 

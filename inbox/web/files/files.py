@@ -78,7 +78,7 @@ def text(request: HttpRequest, actor: Actor, file_id: UUID) -> HttpResponse:
 def picture(request: HttpRequest, actor: Actor, file_id: UUID, number: int) -> HttpResponseBase:
     """Return an image, or a page of a PDF file, as a picture that this server has drawn."""
     row = file_for(actor, file_id)
-    if row.blob is None or not previews.has_preview(row.media_type) or number > MAX_PAGES:
+    if row.blob is None or not previews.has_preview(row.media_type) or not 1 <= number <= MAX_PAGES:
         raise Http404
     try:
         preview = previews.preview_of(row.blob.key, row.media_type, number)

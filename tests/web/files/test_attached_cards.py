@@ -55,6 +55,8 @@ def test_a_pdf_file_is_shown_as_pictures_of_its_pages(world, as_agent, reads_bob
 
     page = reads_bob.get(address)
     picture = reads_bob.get(address.replace("view/", "pages/1"))
+    page_zero = reads_bob.get(address.replace("view/", "pages/0"))
 
     assert "application/pdf" in words(page)
     assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/webp")
+    assert page_zero.status_code == 404

@@ -90,6 +90,20 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) ->
         assert stored(page) == 0
 
 
+@pytest.mark.parametrize("broken", ["no JSON", "null", "{}"])
+def test_draft_that_cannot_be_read_is_removed(site: Site, ids: list[str], broken: str) -> None:
+    with site.open_as("marco") as page:
+        site.open(page, {"id": ids[0]})
+        page.evaluate("(text) => localStorage.setItem('signoff.draft.0.a.b', text)", broken)
+        edit_value(page, _NOTE).fill("Paid twice")
+        wait_for(lambda: stored(page))
+
+        page.reload()
+
+        expect(page.locator("#draft")).to_have_count(1)
+        assert page.evaluate("localStorage.getItem('signoff.draft.0.a.b')") is None
+
+
 def test_another_person_gets_no_draft(site: Site, ids: list[str]) -> None:
     with site.open_as("marco") as page:
         is_open(page, ids[0])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.browser import staged_interrupts
 from tests.support.browser.site import (
     Connection,
     Site,
@@ -333,6 +334,22 @@ def test_starting_a_run_is_not_taken_for_leaving_it(site):
 
         page.wait_for_url("**/threads/**")
         assert requests == []
+
+
+def test_choices_are_locked_when_somebody_else_was_faster(site):
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, interrupt)
+        edit_value(priya, "#f-args-currency")
+        choice = priya.get_by_role("radio", name="USD")
+        choice.check()
+        expect(priya.locator("#edits")).to_have_count(1)
+
+        marco.click("button[value=approve]")
+
+        expect(priya.get_by_role("button", name="Copy my edits")).to_be_visible()
+        expect(choice).to_be_disabled()
 
 
 def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
