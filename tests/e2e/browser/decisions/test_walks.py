@@ -285,6 +285,7 @@ class Walker:
             title = submitted["title"]
             assert self._requests.by_title.get(title, interrupt) == interrupt
             assert submitted["row"] in ("", f"row-{interrupt}")
+        self.forget_sent()  # also what a slow network has sent since the last step
         for name, text in self.drafts.get(state["id"], {}).items():
             try:
                 wait_for(functools.partial(self._keeps, state["id"], name, text))
