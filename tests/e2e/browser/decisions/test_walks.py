@@ -298,6 +298,8 @@ class Walker:
         if state["id"] != interrupt:
             return True
         is_offered = state["bar"] == "open" if field in _OF_BAR else state["mode"] == "open"
+        if field == "f-reason" and "f-feedback" in state["fields"]:
+            is_offered = False  # a question to the agent takes the place of the note
         if is_offered or field in state["fields"]:
             return bool(state["fields"].get(field) == text)
         return json.dumps(text)[1:-1] in state["drafts"]
