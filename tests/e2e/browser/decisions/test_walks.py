@@ -140,8 +140,9 @@ class Walker:
     def begin(self, choice: random.Random) -> None:
         """Start a walk at the list; what was written before is still there."""
         self._choice = choice
-        self.posted.clear()
         self.page.goto(self._requests.site.url)
+        self.forget_sent()  # also what was sent after the last step
+        self.posted.clear()
 
     def _note_post(self, request: Request) -> None:
         if request.method == "POST" and request.url.endswith("/decide"):
