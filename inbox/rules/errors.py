@@ -440,6 +440,12 @@ class CallDenied(RunFailure):
     code = "DENIED_BY_POLICY"
 
 
+class Restored(RunFailure):
+    """The installation was restored from a backup; a repetition could repeat effects."""
+
+    code = "RESTORED"
+
+
 class WorkerLost(RunFailure):
     code = "WORKER_LOST"
 
@@ -458,6 +464,8 @@ PUBLIC_MESSAGES = {
     ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
     "WORKER_LOST": "The worker stopped, and this run cannot continue. Retry the run.",
+    "RESTORED": "Signoff was restored from a backup, and the work of this run may have been done "
+    "later. Check, then retry the run.",
     "DECISION_NOT_VERIFIED": "The signature of a decision does not match, so the decision was not "
     "used. Retry the run to ask again.",
     "AGENT_MOVED": "The agent's address changed after the approval. Retry the run to ask again.",

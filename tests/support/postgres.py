@@ -5,6 +5,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import time
 from collections.abc import Mapping
@@ -129,6 +130,49 @@ class PostgresServer:
             )
             connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(quoted))
         return urlunsplit(urlsplit(self.url)._replace(path=f"/{name}"))
+
+    def run_tool(self, name: str, *arguments: str | Path) -> None:
+        """
+        Run one of PostgreSQL's programs as the server's user, with the server's address.
+
+        Raises:
+            StartFailed: it ended with another code than 0.
+        """
+        port = ("--host=127.0.0.1", f"--port={self._port}", "--username=signoff")
+        process = start_child(
+            [self._bin / name, *port, *arguments],
+            log=self.log,
+            env=_environment(),
+            cwd=self._own_directory(),
+            user=self._user,
+        )
+        if process.wait() != 0:
+            raise StartFailed(f"{name} failed:\n{self.log.read_text(errors='replace')}")
+
+    def create_folder(self, name: str) -> Path:
+        """Make a folder beside the data that the server may write to."""
+        folder = self._own_directory() / name
+        folder.mkdir(mode=0o700)
+        self._give(folder)
+        return folder
+
+    def restore(self, base: Path, *, settings: Mapping[str, str]) -> None:
+        """Replace the data of a server that is shut down by a base backup, and recover it."""
+        data = self._own_directory() / "data"
+        shutil.rmtree(data)
+        data.mkdir(mode=0o700)
+        with tarfile.open(base) as archive:
+            archive.extractall(data, filter="data")
+        (data / "recovery.signal").touch()
+        with (data / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        for path in [data, *data.rglob("*")]:
+            self._give(path)
+        self.start()
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, *self._user)
 
     @property
     def pid(self) -> int:

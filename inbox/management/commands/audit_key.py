@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox import transparency_log
 from inbox.actions.audit.transparency_log import LogMismatch
-from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules.people.access import OPERATOR
 
 
 class Command(BaseCommand):
@@ -21,9 +21,7 @@ class Command(BaseCommand):
         try:
             key = transparency_log.signing_key()
             if options["rotate"]:
-                key = transparency_log.rotate_signing_key(
-                    Actor(kind=ActorKind.SYSTEM, label="system:operator")
-                )
+                key = transparency_log.rotate_signing_key(OPERATOR)
         except (ValueError, LogMismatch) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(key.verifier)

@@ -1,8 +1,13 @@
 """The latest run of a thread, and the latest retry of a run."""
 
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db.models import Q
+
 from inbox.models import Run, Thread
 from inbox.models.statements import Select
-from inbox.rules.runs.states import RunStatus
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 
 def latest_run(thread: Thread) -> Run | None:
@@ -19,6 +24,15 @@ def interrupted_run(thread: Thread) -> Run | None:
     """Return the interrupted run that waits for a resume; no other run can start meanwhile."""
     run = latest_run(thread)
     return run if run and run.status == RunStatus.INTERRUPTED else None
+
+
+def unfinished_threads() -> Iterator[UUID]:
+    """Return the threads whose latest run is active or interrupted."""
+    is_unfinished = Q(status__in=ACTIVE_RUN_STATUSES) | Q(
+        status=RunStatus.INTERRUPTED, resumed_by=None
+    )
+    threads = Run.objects.filter(is_unfinished).order_by().values_list("thread", flat=True)
+    return threads.distinct().iterator()
 
 
 def last_retry(run: Run) -> Run:

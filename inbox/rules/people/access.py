@@ -105,6 +105,7 @@ def agent_actor(agent_id: UUID) -> Actor:
 POLICY = Actor(kind=ActorKind.SYSTEM, label="system:policy")
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
+OPERATOR = Actor(kind=ActorKind.SYSTEM, label="system:operator")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
 WEBHOOK_SENDER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
 NOTIFIER = Actor(kind=ActorKind.SYSTEM, label="system:notifications")

@@ -30,6 +30,10 @@ _SENTENCES = {
         gettext_noop("{who} cancelled the run"),
         gettext_noop("You cancelled the run"),
     ),
+    "thread.restored": (
+        gettext_noop("{who} restored this from a backup. Later decisions and results are missing."),
+        "",
+    ),
     "run.recovered": (gettext_noop("{who} took the run over from a lost worker"), ""),
     "interrupt.resolved": (gettext_noop("{who} answered"), gettext_noop("You answered")),
     "interrupt.cancelled": (
