@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ag_ui.core import AgentCapabilities, BaseEvent, Interrupt, ResumeEntry, RunAgentInput
 
@@ -49,6 +49,16 @@ class CallPermit:
 
 class ToolRefused(Exception):
     """The call may not be executed: not approved, denied, or with other arguments."""
+
+
+class AgentMistake(Exception):
+    """
+    A mistake in the agent's code that ends the run; clients and reviewers see the text.
+
+    It says what is wrong and what the author should do, and has no values of the run.
+    """
+
+    code: ClassVar[str] = "AGENT_ERROR"
 
 
 class Journal(Protocol):

@@ -2,6 +2,7 @@
 
 from inbox.engine.agents import (
     capabilities_of,
+    check_installed_agents,
     description_of,
     input_schema_of,
     installed_agents,
@@ -12,6 +13,7 @@ from inbox.engine.worker import execute_run, stopping
 
 __all__ = [
     "capabilities_of",
+    "check_installed_agents",
     "description_of",
     "execute_run",
     "input_schema_of",

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 
 from agents import registry
@@ -13,6 +14,8 @@ from agents.port import Agent
 from inbox.queries.agents.agents import RemoteEndpoint, endpoint_of
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotFound
+
+log = structlog.get_logger(__name__)
 
 
 class LocatedAgent(NamedTuple):
@@ -51,7 +54,8 @@ def locate_agent(implementation: str) -> LocatedAgent:
         return LocatedAgent(remote_agent(endpoint), endpoint.digest)
     try:
         return LocatedAgent(registry.get(implementation), "")
-    except registry.UnknownAgent:
+    except registry.UnknownAgent as error:
+        log.warning("agent not available", agent=implementation, why=str(error))
         return LocatedAgent(None, "")
 
 
@@ -73,6 +77,18 @@ def is_restartable(implementation: str) -> bool:
     """Return whether the agent is installed and may be driven again after a lost worker."""
     agent, _ = locate_agent(implementation)
     return agent is not None and agent.restartable
+
+
+def check_installed_agents(*, with_frameworks: bool) -> list[str]:
+    """
+    Import the agents that the operator has installed; return what is wrong with them.
+
+    Each problem is a sentence for the operator. Agents of other frameworks, whose imports take
+    seconds, are imported only `with_frameworks`.
+    """
+    for name in registry.replaced_agents():
+        log.warning("built-in agent replaced", agent=name, setting=registry.AGENTS_SETTING)
+    return registry.problems(with_frameworks=with_frameworks)
 
 
 def installed_agents() -> list[str]:

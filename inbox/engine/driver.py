@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayDiverged
-from agents.port import Agent
+from agents.port import Agent, AgentMistake
 from agents.registry import UnknownAgent
 from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.recovery import interrupt_in_doubt, release_run
@@ -29,6 +29,7 @@ from inbox.engine.agent_loop import (
     ToolResult,
 )
 from inbox.engine.context import EngineContext, EngineJournal
+from inbox.engine.error_report import cause_of
 from inbox.engine.event_pipeline import EventPipeline, merge
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.errors import (
@@ -37,6 +38,7 @@ from inbox.rules.errors import (
     ArgumentsNotApproved,
     LeaseLost,
     LimitExceeded,
+    ProtocolBroken,
     RunFailure,
     WorkerLost,
 )
@@ -48,7 +50,11 @@ HEARTBEAT_SECONDS = 5.0
 
 
 class AgentFailed(Exception):
-    """The agent raised an error, which is the cause; it is logged and not shown to clients."""
+    """The agent raised an error, which is logged and not shown to clients."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Driver:
@@ -102,13 +108,21 @@ class Driver:
             return self._fail(error.code, PUBLIC_MESSAGES[error.code], mismatch=error)
         except (RunFailure, ProtocolViolation, ReplayDiverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
-            return self._fail(_code_of(error), PUBLIC_MESSAGES[_code_of(error)])
-        except Exception:
-            self._log.exception("agent failed")
-            return self._fail("AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"])
+            return self._fail(_code_of(error), _public_message(error))
+        except AgentFailed as failed:
+            return self._fail(*self._describe(failed.error))
+        except Exception as error:
+            return self._fail(*self._describe(error))
         finally:
             if not self._loop.close():
                 self._log.error("agent ignores cancellation")
+
+    def _describe(self, error: BaseException) -> tuple[str, str]:
+        """Log an error of the agent; return the code and message for clients."""
+        self._log.error("agent failed", exc_info=error, **cause_of(error))
+        if isinstance(error, AgentMistake):
+            return error.code, str(error)
+        return "AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"]
 
     def _drive(self) -> str:
         if self._assignment.stopped:
@@ -194,7 +208,7 @@ class Driver:
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
             raise ProtocolViolation("The agent stopped without a terminal event.")
-        raise AgentFailed from last.error
+        raise AgentFailed(last.error)
 
     def _finish(self, event: agui.RunFinishedEvent) -> str:
         self._uncommitted = merge(self._uncommitted, self._pipeline.last_of_chunks())
@@ -263,6 +277,14 @@ def _code_of(error: Exception) -> str:
     if isinstance(error, ReplayDiverged):
         return WorkerLost.code
     return error.code if isinstance(error, RunFailure) else "PROTOCOL_VIOLATION"
+
+
+def _public_message(error: Exception) -> str:
+    """Return the message for clients; it has the reason, if that has no values of the run."""
+    message = PUBLIC_MESSAGES[_code_of(error)]
+    if isinstance(error, ProtocolViolation | ProtocolBroken | LimitExceeded):
+        return f"{message.removesuffix('.')}: {str(error)[:1_000]}"
+    return message
 
 
 def _cancelled(assignment: Assignment) -> agui.RunFinishedEvent:

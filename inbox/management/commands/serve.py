@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from inbox import engine
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
 
 log = structlog.get_logger(__name__)
@@ -51,6 +52,8 @@ class Command(BaseCommand):
                 "--web and --worker need Redis: set REDIS_URL, or omit both options to run "
                 "everything in this process."
             )
+        if problems := engine.check_installed_agents(with_frameworks=not options["web"]):
+            raise CommandError("\n".join(problems))
         _make_private(settings.DATA_DIR)
         if is_single_process:
             call_command("migrate", verbosity=0, interactive=False)
