@@ -124,9 +124,9 @@ def _load(path: str) -> Agent:
             path, "an agent is named module:attribute, such as my_agents:bookkeeper"
         )
     if framework and framework not in FRAMEWORKS:
-        known = ", ".join(f"{name}+" for name in FRAMEWORKS)
+        prefixes = ", ".join(f"{name}+" for name in FRAMEWORKS)
         raise UnusableAgent(
-            path, f"there is no adapter for the framework {framework!r}; use one of: {known}"
+            path, f"there is no adapter for the framework {framework!r}; use one of: {prefixes}"
         )
     if framework:
         return InProcessAgent(agent_name(object_path), framework, object_path)
@@ -140,9 +140,9 @@ def _check_framework_agent(path: str) -> None:
         raise UnusableAgent(path, f"{title} is not installed; {missing_extra(framework)}")
     target = _import(path, object_path)
     if not is_target(framework, target):
-        known = FRAMEWORKS[framework]
+        needed = FRAMEWORKS[framework]
         raise UnusableAgent(
-            path, f"{known.title} needs {known.target}, and this is {_kind_of(target)}"
+            path, f"{needed.title} needs {needed.target}, and this is {_kind_of(target)}"
         )
 
 

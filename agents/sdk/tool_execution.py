@@ -232,6 +232,7 @@ async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
                 raise
             # The class only: the text may hold secrets, and everyone can read the result.
             _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
+            context.ctx.report_error(error)
             return dumps({"ok": False, "error": type(error).__name__})
     raise AssertionError("a call is tried at least once")
 

@@ -431,9 +431,11 @@ class Workflow(SdkAgent):
                 ctx.save_checkpoint(workflow_context.checkpoint)
             yield await context.run_finished()
         finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
+            # Awaiting a task again would take the author's lines from its error's traceback.
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await task
 
 
 async def _drive(

@@ -1,4 +1,4 @@
-"""What the author of an agent needs to know about an exception: its cause, and their own lines."""
+"""Reports of exceptions for authors of agents: the cause, and the lines of their own code."""
 
 import site
 import sysconfig
@@ -14,6 +14,7 @@ _OTHERS = tuple(
         _ROOT / "agents" / "adapters",
         _ROOT / "agents" / "agui",
         _ROOT / "inbox",
+        _ROOT / "manage.py",
         sysconfig.get_path("stdlib"),
         *site.getsitepackages(),
     )

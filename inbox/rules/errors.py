@@ -444,6 +444,12 @@ class WorkerLost(RunFailure):
     code = "WORKER_LOST"
 
 
+class EventLoopBlocked(RunFailure):
+    """The agent held the event loop of its run, so the worker could neither follow nor stop it."""
+
+    code = "EVENT_LOOP_BLOCKED"
+
+
 class LeaseLost(Exception):
     """This worker no longer drives the run: another worker took it, or it has ended."""
 
@@ -457,6 +463,10 @@ PUBLIC_MESSAGES = {
         "run."
     ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
+    "EVENT_LOOP_BLOCKED": (
+        "The agent blocked its event loop for {seconds} seconds at {place}. Make the blocking tool "
+        "a plain function instead of async, or run the blocking part with asyncio.to_thread."
+    ),
     "WORKER_LOST": "The worker stopped, and this run cannot continue. Retry the run.",
     "DECISION_NOT_VERIFIED": "The signature of a decision does not match, so the decision was not "
     "used. Retry the run to ask again.",

@@ -63,6 +63,7 @@ class Command(BaseCommand):
         with_history = not options["no_history"]
         if options["demo"] and settings.EMBEDDED and not settings.DATABASE_URL:
             settings.DEMO_PEOPLE = _demo_people(host)
+            settings.SHOWS_AGENT_ERRORS = bool(settings.DEMO_PEOPLE)
         greeting = self._greeting(host, port, with_history) if options["demo"] else ""
         worker = None if options["web"] else Worker()
         if options["worker"]:

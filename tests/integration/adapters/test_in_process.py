@@ -100,7 +100,7 @@ def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
     monkeypatch.setattr(registry, "_agents", {})
 
     with pytest.raises(
-        registry.UnknownAgent, match="'smalltalk'; use one of: langgraph., pydantic"
+        registry.UnknownAgent, match=r"'smalltalk'; use one of: langgraph\+, pydantic"
     ):
         registry.get("clerk")
 

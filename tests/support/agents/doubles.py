@@ -76,6 +76,7 @@ class MemoryRun:
     thread_key: str = "thread-key"
     out_of_band: list[BaseEvent] = field(default_factory=list)  #: by tools at work
     attached: list[tuple[str, bytes]] = field(default_factory=list)
+    reported: list[BaseException] = field(default_factory=list)
 
     def emit_out_of_band(self, events: Iterable[BaseEvent]) -> None:
         self.out_of_band += events
@@ -83,6 +84,9 @@ class MemoryRun:
     async def attach_file(self, name: str, content: bytes) -> dict[str, Any]:
         self.attached.append((name, content))
         return {"id": f"file-{len(self.attached)}", "name": name}
+
+    def report_error(self, error: BaseException) -> None:
+        self.reported.append(error)
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved = json.loads(json.dumps(value))

@@ -260,8 +260,10 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
         (
             [started(), {"type": "TOOL_CALL_START"}],
             "PROTOCOL_VIOLATION",
-            "TOOL_CALL_START that is not a valid AG-UI event: Not an AG-UI event: "
-            "TOOL_CALL_START.toolCallId: Field required",
+            (
+                "TOOL_CALL_START that is not a valid AG-UI event: Not an AG-UI event: "
+                "TOOL_CALL_START.toolCallId: Field required"
+            ),
         ),
         (
             [finished(outcome={"type": "interrupt", "interrupts": []})],

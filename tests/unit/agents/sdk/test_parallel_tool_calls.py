@@ -303,7 +303,7 @@ async def test_a_function_that_is_never_called_twice_cannot_pause_by_itself():
         """Pay, but ask too late, and where the declaration of the tool does not show it."""
         ask(call)
 
-    with pytest.raises(OnceToolPaused, match="pay: .* Ask in its approval="):
+    with pytest.raises(OnceToolPaused, match=r"pay: .* Ask in its approval="):
         await put_on_stage((pay, {})).say("go")
 
 
