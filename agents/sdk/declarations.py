@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, SchemaError
 from pydantic import TypeAdapter
 
-from agents.port import Effect
+from agents.port import AgentMistake, Effect
 
 _TYPES = "array, boolean, integer, null, number, object or string"
 EFFECTS = '"read" (no effect), "idempotent" (safe to repeat) or "once" (never repeated)'
@@ -20,7 +20,7 @@ class UntypedArguments(UserWarning):
     """A tool has arguments without type hints."""
 
 
-class InvalidSchema(ValueError):
+class InvalidSchema(AgentMistake, ValueError):
     """The setting is not a valid JSON Schema."""
 
 

@@ -21,7 +21,7 @@ class ConcurrentSteps(AgentMistake):
     """The workflow began a step while another one was running."""
 
 
-class StepNotAwaited(AgentMistake):
+class StepNotAwaited(AgentMistake, AttributeError):
     """The workflow created a step and did not await it, so it never ran."""
 
 
@@ -62,7 +62,7 @@ class WorkflowStep(Coroutine[Any, Any, T]):
             self._coroutine.close()
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"no attribute {name!r}: {self.problem}")
+        raise StepNotAwaited(f"no attribute {name!r}: {self.problem}")
 
     def _started(self) -> Coroutine[Any, Any, T]:
         if self._coroutine is None:

@@ -50,7 +50,7 @@ def is_own(filename: str) -> bool:
 
 
 def _summary(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(error)).strip()[:1_000]
+    return f"{type(error).__name__}: {error}".removesuffix(": ")[:1_000]
 
 
 def _own_frames(error: BaseException) -> list[traceback.FrameSummary]:
