@@ -108,6 +108,7 @@ class WorkflowContext:
         )
         self._position = 0
         self._is_busy = False
+        self.is_abandoned = False  #: nobody reads the events any more
         self.is_paused = False  #: a step has interrupted, even if the function caught that
 
     def check_end(self) -> None:
@@ -431,6 +432,7 @@ class Workflow(SdkAgent):
                 ctx.save_checkpoint(workflow_context.checkpoint)
             yield await context.run_finished()
         finally:
+            workflow_context.is_abandoned = True
             # Awaiting a task again would take the author's lines from its error's traceback.
             if not task.done():
                 task.cancel()
@@ -454,7 +456,8 @@ async def _drive(
         if not workflow_context.is_paused:
             workflow_context.check_end()
     finally:
-        await events.put(None)
+        if not workflow_context.is_abandoned:
+            await events.put(None)
     return workflow_context.is_paused
 
 

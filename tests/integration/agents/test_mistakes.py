@@ -40,7 +40,7 @@ class Mistake:
 
     name: str
     code: str
-    told: str
+    message: str
 
 
 #: Raised by the line that declares the tool or the agent.
@@ -257,7 +257,7 @@ def by_name(mistakes: list[Mistake]) -> Any:
     return pytest.mark.parametrize("mistake", mistakes, ids=lambda mistake: mistake.name)
 
 
-def told_by(attempt: Callable[[], Any]) -> str:
+def message_of(attempt: Callable[[], Any]) -> str:
     """Return the text of the error or of the warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -276,7 +276,7 @@ def write(code: str, folder: Any, name: str) -> str:
 
 @by_name(DECLARATIONS)
 def test_a_declaration_is_refused_with_what_to_write(mistake):
-    assert told_by(lambda: exec(PRELUDE + mistake.code, {})) == mistake.told
+    assert message_of(lambda: exec(PRELUDE + mistake.code, {})) == mistake.message
 
 
 def desk_of(lines: str, folder: Any) -> Any:
@@ -296,7 +296,7 @@ def test_a_run_tells_what_is_wrong_with_its_workflow(mistake, world, as_agent, s
     reports = list(AgentError.objects.filter(run=run).values_list("text", flat=True))
     messages = [error_of(run)["message"], *reports]
     assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
-    assert any(text.startswith(mistake.told) for text in messages), messages
+    assert any(text.startswith(mistake.message) for text in messages), messages
 
 
 def test_a_tool_that_is_not_in_tools_is_named_in_the_log(world, as_agent, tmp_path, caplog):
@@ -338,7 +338,7 @@ def test_serve_says_at_start_what_is_wrong_with_the_agents(mistake, author, monk
     with pytest.raises(CommandError) as error:
         call_command("serve")
 
-    assert str(error.value) == mistake.told
+    assert str(error.value) == mistake.message
 
 
 def test_serve_says_which_extra_a_framework_needs(author, monkeypatch):

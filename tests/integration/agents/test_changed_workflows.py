@@ -1,4 +1,4 @@
-"""Workflows that are changed while runs wait: detected, explained, and finished on the old steps."""
+"""Workflows that change while runs wait: detected, explained, finished on the old steps."""
 
 import json
 import random
@@ -139,7 +139,7 @@ def test_runs_that_wait_finish_on_the_steps_of_their_version(waits, deploy, bob,
     assert paid == ["Ada", "ADA"]
 
 
-def test_a_new_version_without_the_old_steps_says_which_version_the_run_has(waits, deploy, bob):
+def test_a_new_version_without_the_old_steps_names_both_versions(waits, deploy, bob):
     deploy(without_the_old_steps)
 
     run = resume(waits, bob)
