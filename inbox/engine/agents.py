@@ -1,5 +1,7 @@
 """Finding the agent that a row names, in the registry or at a remote address."""
 
+import subprocess
+import sys
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -89,6 +91,18 @@ def check_installed_agents(*, with_frameworks: bool) -> list[str]:
     for name in registry.replaced_agents():
         log.warning("built-in agent replaced", agent=name, setting=registry.AGENTS_SETTING)
     return registry.problems(with_frameworks=with_frameworks)
+
+
+def agent_problems_in_new_process() -> list[str]:
+    """Return what is wrong with the installed agents, as their files are now."""
+    program = (
+        "from agents.registry import problems; print(*problems(with_frameworks=True), sep='\\n')"
+    )
+    result = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    output = result.stdout if result.returncode == 0 else result.stderr
+    return [line for line in output.splitlines() if line]
 
 
 def installed_agents() -> list[str]:
