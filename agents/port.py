@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ag_ui.core import AgentCapabilities, BaseEvent, Interrupt, ResumeEntry, RunAgentInput
 
@@ -49,6 +49,16 @@ class CallPermit:
 
 class ToolRefused(Exception):
     """The call may not be executed: not approved, denied, or with other arguments."""
+
+
+class AgentMistake(Exception):
+    """
+    A mistake in the agent's code that ends the run; clients and reviewers see the text.
+
+    It says what is wrong and what the author should do, and has no values of the run.
+    """
+
+    code: ClassVar[str] = "AGENT_ERROR"
 
 
 class Journal(Protocol):
@@ -119,6 +129,14 @@ class RunContext(Protocol):
         """
         ...
 
+    def report_error(self, error: BaseException) -> None:
+        """
+        Report what a tool raised, for the author of the agent: the run continues with a result.
+
+        An error that ends the run needs no report.
+        """
+        ...
+
     def save_checkpoint(self, value: Any) -> None:
         """Save JSON for the run that resumes this one; stored only if this run is interrupted."""
         ...
@@ -174,9 +192,8 @@ class Agent(Protocol):
         the stored decisions; neither contains unchecked client data. The engine adds the
         snapshots at the boundaries (AG-UI interrupts, "Boundary").
 
-        Never block the event loop: between two events the engine renews its lease on the run,
-        which lasts 20 seconds. An agent that blocks longer loses the run: another worker drives
-        it again, and later events are discarded. Run blocking work in a thread
-        (`asyncio.to_thread`); the SDK does so for tools that are not coroutines.
+        Never block the event loop: the engine ends a run that blocks it for 20 seconds, and
+        discards its later events. Run blocking work in a thread (`asyncio.to_thread`); the SDK
+        does so for tools that are not coroutines.
         """
         ...

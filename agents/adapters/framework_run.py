@@ -315,6 +315,7 @@ class FrameworkRun:
             await self._in_engine_loop(journal.undo_begin(ours))
             raise
         except BaseException as error:
+            self.ctx.report_error(error)
             had_no_effect = isinstance(error, (ToolError, *call.harmless))
             if not had_no_effect and (
                 call.effect is Effect.ONCE or not isinstance(error, Exception)

@@ -75,9 +75,16 @@ def decode(text: str | bytes) -> Event:
     try:
         event = _EVENT.validate_python(value)
     except ValidationError as error:
-        raise ProtocolViolation(f"Not an AG-UI event: {error}") from error
+        raise ProtocolViolation(f"Not an AG-UI event: {_problems(error)}") from error
     _check_no_nulls(event, path=event.type.value)
     return event
+
+
+def _problems(error: ValidationError) -> str:
+    """Return where an event is wrong and why, without its values."""
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:3]
+    )
 
 
 def run_started(thread_id: str, run_id: str, parent_run_id: str | None = None) -> RunStartedEvent:

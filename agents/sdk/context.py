@@ -9,6 +9,7 @@ from typing import Any, Never
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
+from agents.sdk.declarations import schema_of
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.present import Present
 
@@ -114,7 +115,7 @@ class ToolContext:
         message: str,
         *,
         reason: str = "",
-        response_schema: Mapping[str, Any] | None = None,
+        response_schema: Any = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
         present: Present | None = None,
@@ -123,13 +124,15 @@ class ToolContext:
         """
         Pause the call with an interrupt; the function starts again with the answer.
 
-        Without a schema a person approves or denies the call; with one they answer, and
-        `resumed` is the answer. Pause before any effect, because the function starts from its
-        beginning; a `once` tool can only pause in its approval function. `expires_in`: None for
-        no expiry; the default is the tool's. An approval is bound to the bytes of `files`.
+        Without a schema a person approves or denies the call; with one (a JSON Schema, or a type
+        such as `str`) they answer, and `resumed` is the answer. Pause before any effect, because
+        the function starts from its beginning; a `once` tool can only pause in its approval
+        function. `expires_in`: None for no expiry; the default is the tool's. An approval is bound
+        to the bytes of `files`.
         """
+        schema = schema_of("call.interrupt: response_schema=", response_schema)
         raise CallPaused(
-            InterruptRequest(message, reason, response_schema, expires_in, metadata, present, files)
+            InterruptRequest(message, reason, schema, expires_in, metadata, present, files)
         )
 
 

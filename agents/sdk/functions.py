@@ -9,10 +9,10 @@ from functools import lru_cache
 from string import Formatter
 from typing import Any, get_args, get_type_hints
 
-from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, create_model
 
 from agents.sdk.context import Args, ToolContext
+from agents.sdk.declarations import check_schema, warn_about_missing_hints
 
 _NO_NAMES = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 
@@ -34,6 +34,14 @@ def input_model(function: Callable[..., Any]) -> type[BaseModel]:
     ]
     for parameter in parameters:
         _check_parameter(function, parameter, hints.get(parameter.name, Any))
+    warn_about_missing_hints(
+        function.__name__,
+        [
+            parameter.name
+            for parameter in parameters
+            if parameter.name not in hints and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ],
+    )
     has_kwargs = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     fields: dict[str, Any] = {
         parameter.name: (
@@ -69,8 +77,14 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 
 @lru_cache(maxsize=1000)
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    # Keep the bounds of Annotated: they are part of the schema.
-    return get_type_hints(function, include_extras=True)
+    try:
+        # Keep the bounds of Annotated: they are part of the schema.
+        return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        name = getattr(function, "__name__", "function")
+        raise TypeError(
+            f"{name}: the type hint {error.name!r} is not defined; import it, or correct its name."
+        ) from error
 
 
 def _check_parameter(function: Callable[..., Any], parameter: inspect.Parameter, hint: Any) -> None:
@@ -99,12 +113,12 @@ def check_approval(name: str, approval: Approval, arguments: type[BaseModel]) ->
     Raise unless the approval rule is usable with these arguments.
 
     Raises:
-        ValueError, TypeError, jsonschema.SchemaError.
+        ValueError, TypeError.
     """
     if isinstance(approval, str):
         check_template(name, approval, arguments)
     elif isinstance(approval, Mapping):
-        Draft202012Validator.check_schema(dict(approval))
+        check_schema(f"{name}: approval=", approval)
     elif callable(approval):
         _check_function(name, approval, arguments)
 

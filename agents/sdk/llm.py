@@ -11,6 +11,7 @@ from agents.agui.conversation import Conversation
 from agents.agui.strict_json import dumps
 from agents.port import RunContext
 from agents.sdk.agent import SdkAgent
+from agents.sdk.declarations import check_tools
 from agents.sdk.models import Model, ToolCallRequest
 from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
@@ -38,7 +39,7 @@ class LlmAgent(SdkAgent):
     require_approval: bool = False  #: every call of every tool needs approval
 
     def __post_init__(self) -> None:
-        tools_by_name(self.tools)
+        check_tools(self.name, self.tools, (Tool, InterruptTool))
         if self.require_approval:
             tools = [
                 replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, Proposal
 from agents.sdk.context import CallPaused, InterruptRequest, ToolContext, ToolError
+from agents.sdk.declarations import pausing_once_tool
 from agents.sdk.expiry import TEAM_DEFAULT
 from agents.sdk.step import ProposedCall, StepContext
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool
@@ -219,9 +220,7 @@ async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
             return dumps(await tool.execute(replace(call)))
         except CallPaused as pause:
             if tool.effect is Effect.ONCE:
-                raise OnceToolPaused(
-                    f"{tool.name} is a `once` tool; raise interrupts in its approval function."
-                ) from pause
+                raise OnceToolPaused(f"{tool.name}: {pausing_once_tool('call')}") from pause
             raise
         except ToolError as error:
             return dumps({"ok": False, "error": error_text(error)})
@@ -233,6 +232,7 @@ async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
                 raise
             # The class only: the text may hold secrets, and everyone can read the result.
             _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
+            context.ctx.report_error(error)
             return dumps({"ok": False, "error": type(error).__name__})
     raise AssertionError("a call is tried at least once")
 

@@ -13,6 +13,11 @@ from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
 from agents.sdk.context import Args, CallPaused, InterruptRequest, ToolContext
+from agents.sdk.declarations import (
+    check_effect,
+    check_once_tool_never_pauses,
+    schema_of,
+)
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.functions import (
     Approval,
@@ -167,8 +172,10 @@ def tools_by_name(tools: Sequence[Tool | InterruptTool]) -> dict[str, Tool | Int
 
 
 def tool(
+    function: None = None,
+    /,
     *,
-    effect: Effect | Literal["read", "idempotent", "once"],
+    effect: Effect | Literal["read", "idempotent", "once"] | None = None,
     approval: Approval = False,
     timeout: timedelta | None = None,
     expires_in: ExpiresIn = TEAM_DEFAULT,
@@ -195,21 +202,27 @@ def tool(
 
     With `feedback` reviewers may ask back instead of deciding: the call is denied, and its result
     has their question in `feedback`, and the arguments that they suggest in `suggested_args`.
-    """
 
-    if retries and Effect(effect) is Effect.ONCE:
-        raise ValueError("A `once` tool cannot have retries; remove them.")
+    Raises:
+        TypeError, ValueError: the function cannot be a tool, or not with these options.
+    """
+    if function is not None:
+        check_effect(getattr(function, "__name__", "tool"), None)
 
     def decorate(function: Callable[..., Any]) -> Tool:
+        name = function.__name__
+        declared_effect = check_effect(name, effect)
         arguments = input_model(function)
-        check_approval(function.__name__, approval, arguments)
+        check_approval(name, approval, arguments)
+        if declared_effect is Effect.ONCE:
+            _check_once_tool(name, function, retries)
         return Tool(
-            name=function.__name__,
-            description=inspect.getdoc(function) or function.__name__,
+            name=name,
+            description=inspect.getdoc(function) or name,
             function=function,
             input_model=arguments,
             output=TypeAdapter(output_hint(function)),
-            effect=Effect(effect),
+            effect=declared_effect,
             approval=approval,
             timeout=timeout,
             expires_in=expires_in,
@@ -221,6 +234,13 @@ def tool(
         )
 
     return decorate
+
+
+def _check_once_tool(name: str, function: Callable[..., Any], retries: int) -> None:
+    if retries:
+        raise ValueError(f'{name}: a tool with effect="once" cannot have retries; remove them.')
+    if (context := context_parameter(function)) is not None:
+        check_once_tool_never_pauses(name, function, context)
 
 
 def define_interrupt(
@@ -242,8 +262,8 @@ def define_interrupt(
     functions.
     """
     check_template(name, message, input_model)
-    if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
-        answer_schema = TypeAdapter(answer_schema).json_schema()
+    if not inspect.isroutine(answer_schema):
+        answer_schema = schema_of(f"{name}: answer_schema=", answer_schema)
     return InterruptTool(
         name,
         description,

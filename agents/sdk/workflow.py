@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
@@ -17,26 +19,30 @@ from pydantic_core import to_jsonable_python
 from agents.port import RunContext
 from agents.sdk.agent import SdkAgent
 from agents.sdk.context import AttachedFile, progress_event
+from agents.sdk.declarations import check_tools, schema_of
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.present import Present, with_present
 from agents.sdk.schemas import with_feedback
 from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool, tools_by_name
+from agents.sdk.workflow_steps import (
+    ConcurrentSteps,
+    StepNotAwaited,
+    WorkflowChanged,
+    WorkflowStep,
+    fingerprint,
+    workflow_changed,
+)
 
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 EmitEvent = Callable[[BaseEvent], Awaitable[None]]
 
 
 class WorkflowPaused(BaseException):
     """The workflow is paused; a BaseException, so that authors do not catch it by mistake."""
-
-
-class WorkflowChanged(RuntimeError):
-    """After a pause the workflow took other steps than before it, so it cannot continue."""
-
-
-class ConcurrentSteps(RuntimeError):
-    """The workflow began a step while another one was running."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,17 @@ class WorkflowContext:
     everything else in tools.
     """
 
-    def __init__(self, context: StepContext, emit: EmitEvent) -> None:
+    def __init__(self, context: StepContext, emit: EmitEvent, agent: "Workflow") -> None:
         checkpoint = context.ctx.checkpoint or {}
         self._context = context
         self._emit = emit
+        self._agent = agent
+        self._code = fingerprint(agent.function)
+        #: of the workflow when the run paused; None in a first run
+        self._paused_code: str | None = checkpoint.get("code")
+        #: the version that the first run began with: branch on it to let old runs finish
+        self.version: int = checkpoint.get("version", 1) if checkpoint else agent.version
+        self._not_started: list[WorkflowStep[Any]] = []
         self._steps: list[dict[str, Any]] = checkpoint.get("steps", [])
         # Of the first run: input that comes with an answer must not change the replay.
         self._start = checkpoint.get("started_with") or {
@@ -95,18 +108,21 @@ class WorkflowContext:
         )
         self._position = 0
         self._is_busy = False
+        self.is_abandoned = False  #: nobody reads the events any more
         self.is_paused = False  #: a step has interrupted, even if the function caught that
 
     def check_end(self) -> None:
         """
-        Raise unless the function repeated all steps of before the pause.
+        Raise unless the function awaited its steps, and repeated all of those before the pause.
 
         Raises:
-            WorkflowChanged.
+            StepNotAwaited, WorkflowChanged.
         """
+        for step in self._not_started:
+            raise StepNotAwaited(f"{self._agent.name}: {step.problem}")
         if self._position < len(self._steps):
             missing = self._steps[self._position]["name"]
-            raise WorkflowChanged(f"it ended before step {self._position + 1}, '{missing}', did")
+            raise self._changed(f"it ended before step {self._position + 1}, '{missing}', did")
 
     @property
     def input(self) -> Any:
@@ -126,25 +142,39 @@ class WorkflowContext:
     @property
     def checkpoint(self) -> dict[str, Any]:
         """The checkpoint for the run that resumes this one."""
-        return {"steps": self._steps, "started_with": self._start}
+        return {
+            "steps": self._steps,
+            "started_with": self._start,
+            "code": self._code,
+            "version": self.version,
+        }
 
-    async def emit_text(self, text: str) -> None:
+    def emit_text(self, text: str) -> WorkflowStep[None]:
         """Send a message to the user."""
+        return self._step("ctx.emit_text(...)", lambda: self._emit_text(text))
+
+    async def _emit_text(self, text: str) -> None:
         if self._begin("text"):
             await self._emit_all(self._context.text_message(text))
             self._end(None)
 
-    async def progress(
+    def progress(
         self, label: str, *, done: int | None = None, total: int | None = None
-    ) -> None:
+    ) -> WorkflowStep[None]:
         """Update the progress line of the workflow."""
+        return self._step("ctx.progress(...)", lambda: self._progress(label, done, total))
+
+    async def _progress(self, label: str, done: int | None, total: int | None) -> None:
         if self._begin("progress"):
             message_id = f"{self._context.run_input.thread_id}-progress"
             await self._emit(progress_event(message_id, label, done, total))
             self._end(None)
 
-    async def update_state(self, **changes: Any) -> None:
+    def update_state(self, **changes: Any) -> WorkflowStep[None]:
         """Change members of the thread's state, which clients share."""
+        return self._step("ctx.update_state(...)", lambda: self._update_state(changes))
+
+    async def _update_state(self, changes: Mapping[str, Any]) -> None:
         if self._begin("state"):
             # After a lost worker, the committed snapshot, because the state may have changed since.
             # Else a JSON copy, so that later changes by the author have no effect.
@@ -156,30 +186,44 @@ class WorkflowContext:
             await self._emit(agui.StateSnapshotEvent(snapshot=new_state))
             self._end(None)
 
-    async def call(
+    def call(
         self, tool: Tool | InterruptTool, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
-    ) -> ToolOutcome:
+    ) -> WorkflowStep[ToolOutcome]:
         """
         Call a tool, after its approval if it needs one.
 
         `expires_in`: None for no expiry; the default is the tool's. If the tool has an argument
         with this name, it gets the value: use `call_all` to set its expiry.
         """
+        self._check_tool("ctx.call", tool)
         if expires_in is not TEAM_DEFAULT and "expires_in" in tool.input_model.model_fields:
             args["expires_in"], expires_in = expires_in, TEAM_DEFAULT
-        (outcome,) = await self.call_all((tool, args), expires_in=expires_in)
-        return outcome
 
-    async def call_all(
+        async def call_one() -> ToolOutcome:
+            (outcome,) = await self._call_all([(tool, args)], expires_in)
+            return outcome
+
+        return self._step(f"ctx.call({tool.name}, ...)", call_one)
+
+    def call_all(
         self,
         *calls: tuple[Tool | InterruptTool, Mapping[str, Any]],
         expires_in: ExpiresIn = TEAM_DEFAULT,
-    ) -> list[ToolOutcome]:
+    ) -> WorkflowStep[list[ToolOutcome]]:
         """
         Call tools concurrently; return the outcomes in the order of the calls.
 
         Those that need approval wait for all answers together; the others are executed at once.
         """
+        for tool, _ in calls:
+            self._check_tool("ctx.call_all", tool)
+        return self._step("ctx.call_all(...)", lambda: self._call_all(calls, expires_in))
+
+    async def _call_all(
+        self,
+        calls: Sequence[tuple[Tool | InterruptTool, Mapping[str, Any]]],
+        expires_in: ExpiresIn,
+    ) -> list[ToolOutcome]:
         # Before the step begins, so that authors may catch InvalidArguments.
         tools = tools_by_name([tool for tool, _ in calls])
         for tool, args in calls:
@@ -204,38 +248,41 @@ class WorkflowContext:
         self._end({"results": contents})
         return [_outcome(content) for content in contents]
 
-    async def interrupt(
+    def interrupt(
         self,
         message: str = "",
         *,
         reason: str = "input_required",
-        response_schema: Mapping[str, Any] | None = None,
+        response_schema: Any = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
         present: Present | None = None,
         files: Sequence[AttachedFile] = (),
         feedback: bool = False,
-    ) -> InterruptReply:
+    ) -> WorkflowStep[InterruptReply]:
         """
-        Ask a person something that is not about a tool call, and wait for the answer.
+            Ask a person something that is not about a tool call, and wait for the answer.
 
-        `expires_in`: None for no expiry; the default is the team's. The answer is bound to the
-        bytes of `files`, which reviewers see with the request. With `feedback` a person approves,
-        rejects, or asks back; `response_schema` may add members to the answer.
+        XX With `feedback` a person approves,
+            rejects, or asks back; `response_schema` may add members to the answer.
         """
-        if feedback:
-            response_schema = with_feedback(response_schema)
+        schema = schema_of(
+            f"{self._agent.name}: response_schema= of ctx.interrupt", response_schema
+        )
+        fields = {
+            "expires_in": expires_in,
+            "message": message or None,
+            "response_schema": with_feedback(schema) if feedback else schema,
+            "metadata": with_present(metadata, present),
+            "files": files,
+        }
+        return self._step("ctx.interrupt(...)", lambda: self._interrupt(reason, fields))
+
+    async def _interrupt(self, reason: str, fields: Mapping[str, Any]) -> InterruptReply:
         if not self._begin(f"ask {reason}"):
             return InterruptReply(**self._stored_result())
         if self._steps[self._position].get("waiting") is None:
-            self._context.add_interrupt(
-                reason,
-                expires_in=expires_in,
-                message=message or None,
-                response_schema=response_schema,
-                metadata=with_present(metadata, present),
-                files=files,
-            )
+            self._context.add_interrupt(reason, **fields)
         self._pause_if_interrupted({})
         (answer,) = self._context.answers
         reply = InterruptReply(
@@ -245,6 +292,34 @@ class WorkflowContext:
         return reply
 
     # -- steps ------------------------------------------------------------------------------------
+
+    def _step(self, code: str, run: Callable[[], Coroutine[Any, Any, T]]) -> WorkflowStep[T]:
+        """Return a step for the author to await; it is reported at the end if nobody does."""
+        step = WorkflowStep(code, run, self._not_started.remove)
+        self._not_started.append(step)
+        return step
+
+    def _check_tool(self, code: str, tool: Any) -> None:
+        """
+        Warn the author about a tool that is missing in `tools=`.
+
+        Raises:
+            TypeError: it is not a tool.
+        """
+        if not isinstance(tool, Tool | InterruptTool):
+            name = getattr(tool, "__name__", str(tool)[:60])
+            raise TypeError(
+                f"{self._agent.name}: {code} takes a tool, and {name} is none; decorate it with "
+                '@tool(effect="...").'
+            )
+        if tool not in self._agent.tools:
+            _warn_about_unlisted_tool(self._agent.name, tool.name)
+
+    def _changed(self, difference: str) -> WorkflowChanged:
+        has_same_code = self._paused_code == self._code
+        return workflow_changed(
+            self._agent.name, difference, has_same_code, self.version, self._agent.version
+        )
 
     def _begin(self, name: str) -> bool:
         """
@@ -259,14 +334,18 @@ class WorkflowContext:
             raise WorkflowPaused
         if self._is_busy:
             raise ConcurrentSteps(
-                f"'{name}' began before '{self._steps[self._position]['name']}' ended: "
-                "await each step, let its error end the run, and use call_all for concurrent calls"
+                f"{self._agent.name}: the step '{name}' began before "
+                f"'{self._steps[self._position]['name']}' ended. Await each step before the next "
+                "one and let its error end the run; instead of asyncio.gather or tasks, write "
+                "await ctx.call_all((tool, args), ...)."
             )
         if self._position == len(self._steps):
             self._steps.append({"name": name})
         step = self._steps[self._position]
         if step["name"] != name:
-            raise WorkflowChanged(f"step {self._position + 1} was '{step['name']}', now '{name}'")
+            raise self._changed(
+                f"step {self._position + 1} was '{step['name']}' and is now '{name}'"
+            )
         if "given" in step:
             self._position += 1
             return False
@@ -338,12 +417,13 @@ class Workflow(SdkAgent):
     """An agent that is an async function."""
 
     function: Callable[[WorkflowContext], Awaitable[None]]
+    version: int = 1  #: `ctx.version` of runs that begin now
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Run the function up to its end or its next interrupt."""
         context = StepContext(run_input, ctx, self.clock)
         events: asyncio.Queue[BaseEvent | None] = asyncio.Queue(maxsize=1)
-        workflow_context = WorkflowContext(context, events.put)
+        workflow_context = WorkflowContext(context, events.put, self)
         task = asyncio.ensure_future(_drive(self.function, workflow_context, events))
         try:
             while (event := await events.get()) is not None:
@@ -352,9 +432,12 @@ class Workflow(SdkAgent):
                 ctx.save_checkpoint(workflow_context.checkpoint)
             yield await context.run_finished()
         finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
+            workflow_context.is_abandoned = True
+            # Awaiting a task again would take the author's lines from its error's traceback.
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError, Exception):
+                    await task
 
 
 async def _drive(
@@ -373,34 +456,63 @@ async def _drive(
         if not workflow_context.is_paused:
             workflow_context.check_end()
     finally:
-        await events.put(None)
+        if not workflow_context.is_abandoned:
+            await events.put(None)
     return workflow_context.is_paused
 
 
 def workflow(
+    function: None = None,
+    /,
     *,
     name: str = "",
     description: str = "",
     tools: Sequence[Tool | InterruptTool] = (),
     input_model: type[BaseModel] | None = None,
+    version: int = 1,
 ) -> Callable[[Callable[[WorkflowContext], Awaitable[None]]], Workflow]:
     """
     Make an async function an agent.
 
     Its name is the function's, with dashes, its description the docstring. `input_model` is the
-    model of a run's input, which the inbox shows as a form.
+    model of a run's input, which the inbox shows as a form. Raise `version` when you change the
+    steps while runs wait: `ctx.version` is the one that a run began with.
+
+    Raises:
+        TypeError, ValueError: the function cannot be a workflow, or not with these options.
     """
+    if function is not None:
+        raise TypeError(
+            f"{getattr(function, '__name__', 'workflow')}: @workflow needs brackets; write "
+            "@workflow(tools=[...]), or @workflow() without tools."
+        )
 
     def decorate(function: Callable[[WorkflowContext], Awaitable[None]]) -> Workflow:
         if not inspect.iscoroutinefunction(function):
-            raise TypeError(f"{function.__name__}: a workflow is an async function.")
-        tools_by_name(tools)
+            raise TypeError(
+                f"{function.__name__}: a workflow is an async function; write "
+                f"async def {function.__name__}(ctx)."
+            )
+        check_tools(function.__name__, tools, (Tool, InterruptTool))
         return Workflow(
             name=name or function.__name__.replace("_", "-"),
             description=description or inspect.getdoc(function) or "",
             function=function,
             tools=tools,
             input_schema=input_model.model_json_schema() if input_model else None,
+            version=version,
         )
 
     return decorate
+
+
+@lru_cache(maxsize=1000)
+def _warn_about_unlisted_tool(agent: str, tool: str) -> None:
+    """Log once that an agent calls a tool that it does not declare."""
+    _log.warning(
+        "%s calls the tool %s, which is not in tools=, so the agent's capabilities lack it. Write "
+        "@workflow(tools=[..., %s]).",
+        agent,
+        tool,
+        tool,
+    )

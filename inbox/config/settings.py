@@ -387,6 +387,9 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 #: The user names of the demo who may sign in without a password from this machine. Set by
 #: `serve --demo` only, never from the environment.
 DEMO_PEOPLE: Sequence[str] = ()
+#: Whether the exceptions of agents are stored and shown with their runs. Set by `serve --demo` on
+#: this machine only, never from the environment: their texts may have secrets.
+SHOWS_AGENT_ERRORS = False
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
 # Pages name files by their hash only; to compress the others doubles the first start.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True

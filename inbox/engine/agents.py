@@ -1,9 +1,12 @@
 """Finding the agent that a row names, in the registry or at a remote address."""
 
+import subprocess
+import sys
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 
 from agents import registry
@@ -13,6 +16,8 @@ from agents.port import Agent
 from inbox.queries.agents.agents import RemoteEndpoint, endpoint_of
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotFound
+
+log = structlog.get_logger(__name__)
 
 
 class LocatedAgent(NamedTuple):
@@ -51,7 +56,8 @@ def locate_agent(implementation: str) -> LocatedAgent:
         return LocatedAgent(remote_agent(endpoint), endpoint.digest)
     try:
         return LocatedAgent(registry.get(implementation), "")
-    except registry.UnknownAgent:
+    except registry.UnknownAgent as error:
+        log.warning("agent not available", agent=implementation, why=str(error))
         return LocatedAgent(None, "")
 
 
@@ -73,6 +79,30 @@ def is_restartable(implementation: str) -> bool:
     """Return whether the agent is installed and may be driven again after a lost worker."""
     agent, _ = locate_agent(implementation)
     return agent is not None and agent.restartable
+
+
+def check_installed_agents(*, with_frameworks: bool) -> list[str]:
+    """
+    Import the agents that the operator has installed; return what is wrong with them.
+
+    Each problem is a sentence for the operator. Agents of other frameworks, whose imports take
+    seconds, are imported only `with_frameworks`.
+    """
+    for name in registry.replaced_agents():
+        log.warning("built-in agent replaced", agent=name, setting=registry.AGENTS_SETTING)
+    return registry.problems(with_frameworks=with_frameworks)
+
+
+def agent_problems_in_new_process() -> list[str]:
+    """Return what is wrong with the installed agents, as their files are now."""
+    program = (
+        "from agents.registry import problems; print(*problems(with_frameworks=True), sep='\\n')"
+    )
+    result = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    output = result.stdout if result.returncode == 0 else result.stderr
+    return [line for line in output.splitlines() if line]
 
 
 def installed_agents() -> list[str]:

@@ -119,6 +119,7 @@ class EngineContext:
     journal: Journal
     emit_out_of_band: Callable[[Sequence[BaseEvent]], None]
     attach: Callable[[str, bytes], Awaitable[Any]]
+    report_error: Callable[[BaseException], None]
     saved_checkpoint: Any = None
     saved_memory: str | None = None  #: as JSON text
 

@@ -14,9 +14,10 @@ from django.db import InterfaceError, OperationalError
 
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayDiverged
-from agents.port import Agent
+from agents.port import Agent, AgentMistake
 from agents.registry import UnknownAgent
 from inbox.actions.runs import claim, run_lease
+from inbox.actions.runs.agent_errors import record_agent_errors
 from inbox.actions.runs.recovery import interrupt_in_doubt, release_run
 from inbox.actions.runs.run_termination import STATUS_BY_OUTCOME
 from inbox.engine.agent_loop import (
@@ -29,7 +30,9 @@ from inbox.engine.agent_loop import (
     ToolResult,
 )
 from inbox.engine.context import EngineContext, EngineJournal
+from inbox.engine.error_report import cause_of, report_of
 from inbox.engine.event_pipeline import EventPipeline, merge
+from inbox.engine.loop_watch import watch
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.errors import (
     PUBLIC_MESSAGES,
@@ -37,6 +40,7 @@ from inbox.rules.errors import (
     ArgumentsNotApproved,
     LeaseLost,
     LimitExceeded,
+    ProtocolBroken,
     RunFailure,
     WorkerLost,
 )
@@ -45,10 +49,15 @@ from inbox.rules.runs.states import RunStatus
 #: The driver checks timeouts and shutdown at least this often.
 PATIENCE_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5.0
+_MAX_REPORTS = 20
 
 
 class AgentFailed(Exception):
-    """The agent raised an error, which is the cause; it is logged and not shown to clients."""
+    """The agent raised an error, which is logged and not shown to clients."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Driver:
@@ -80,7 +89,9 @@ class Driver:
             journal=self._journal,
             emit_out_of_band=self._loop.emit_out_of_band,
             attach=self._journal.attach,
+            report_error=self._report,
         )
+        self._reports: list[str] = []  #: of exceptions, for the author of the agent
         self._uncommitted = run_lease.EventBatch()
         self._is_restartable = agent is not None and agent.restartable
         self._started_at = self._last_write = time.monotonic()
@@ -102,13 +113,32 @@ class Driver:
             return self._fail(error.code, PUBLIC_MESSAGES[error.code], mismatch=error)
         except (RunFailure, ProtocolViolation, ReplayDiverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
-            return self._fail(_code_of(error), PUBLIC_MESSAGES[_code_of(error)])
-        except Exception:
-            self._log.exception("agent failed")
-            return self._fail("AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"])
+            return self._fail(_code_of(error), _public_message(error))
+        except AgentFailed as failed:
+            return self._fail(*self._describe(failed.error))
+        except Exception as error:
+            return self._fail(*self._describe(error))
         finally:
             if not self._loop.close():
                 self._log.error("agent ignores cancellation")
+
+    def _describe(self, error: BaseException) -> tuple[str, str]:
+        """Log an error of the agent; return the code and message for clients."""
+        self._log.error("agent failed", exc_info=error, **cause_of(error))
+        self._report(error)
+        if isinstance(error, AgentMistake):
+            return error.code, str(error)
+        return "AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"]
+
+    def _report(self, error: BaseException) -> None:
+        """Collect an exception for the author; only the demo stores it."""
+        if len(self._reports) < _MAX_REPORTS:
+            self._reports.append(report_of(error))
+
+    def _store_reports(self) -> None:
+        if self._reports and settings.SHOWS_AGENT_ERRORS:
+            record_agent_errors(lease=self._lease, texts=self._reports)
+            self._reports = []
 
     def _drive(self) -> str:
         if self._assignment.stopped:
@@ -118,7 +148,8 @@ class Driver:
             raise UnknownAgent(self._assignment.implementation)
         self._loop.start(self._agent.run(self._input(), self._context))
         while True:
-            items = self._loop.next_batch(PATIENCE_SECONDS)
+            with watch.watching(self._lease, self._is_restartable, self._log):
+                items = self._loop.next_batch(PATIENCE_SECONDS)
             ended = self._handle(items)
             if ended is not None:
                 return ended
@@ -194,9 +225,10 @@ class Driver:
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
             raise ProtocolViolation("The agent stopped without a terminal event.")
-        raise AgentFailed from last.error
+        raise AgentFailed(last.error)
 
     def _finish(self, event: agui.RunFinishedEvent) -> str:
+        self._store_reports()
         self._uncommitted = merge(self._uncommitted, self._pipeline.last_of_chunks())
         last, finished = self._pipeline.finish(event)
         outcome = finished.outcome
@@ -210,6 +242,7 @@ class Driver:
     def _fail(self, code: str, message: str, mismatch: ArgumentsDiffer | None = None) -> str:
         if self._is_in_doubt(code):
             return RunStatus.INTERRUPTED
+        self._store_reports()
         last = self._pipeline.fail(code=code[:40], message=message[:2_000])
         self._end(last, RunStatus.FAILED, error_code=code[:40], mismatch=mismatch)
         return RunStatus.FAILED
@@ -219,6 +252,7 @@ class Driver:
         can_continue = self._is_restartable and code != WorkerLost.code
         if not (can_continue and self._journal.has_started_once_call):
             return False
+        self._store_reports()
         run_lease.append_events(
             lease=self._lease, batch=merge(self._uncommitted, self._pipeline.pending())
         )
@@ -263,6 +297,14 @@ def _code_of(error: Exception) -> str:
     if isinstance(error, ReplayDiverged):
         return WorkerLost.code
     return error.code if isinstance(error, RunFailure) else "PROTOCOL_VIOLATION"
+
+
+def _public_message(error: Exception) -> str:
+    """Return the message for clients; it has the reason, if that has no values of the run."""
+    message = PUBLIC_MESSAGES[_code_of(error)]
+    if isinstance(error, ProtocolViolation | ProtocolBroken | LimitExceeded):
+        return f"{message.removesuffix('.')}: {str(error)[:1_000]}"
+    return message
 
 
 def _cancelled(assignment: Assignment) -> agui.RunFinishedEvent:

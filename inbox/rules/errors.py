@@ -450,6 +450,12 @@ class WorkerLost(RunFailure):
     code = "WORKER_LOST"
 
 
+class EventLoopBlocked(RunFailure):
+    """The agent held the event loop of its run, so the worker could neither follow nor stop it."""
+
+    code = "EVENT_LOOP_BLOCKED"
+
+
 class LeaseLost(Exception):
     """This worker no longer drives the run: another worker took it, or it has ended."""
 
@@ -463,6 +469,10 @@ PUBLIC_MESSAGES = {
         "run."
     ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
+    "EVENT_LOOP_BLOCKED": (
+        "The agent blocked its event loop for {seconds} seconds at {place}. Make the blocking tool "
+        "a plain function instead of async, or run the blocking part with asyncio.to_thread."
+    ),
     "WORKER_LOST": "The worker stopped, and this run cannot continue. Retry the run.",
     "RESTORED": "Signoff was restored from a backup, and the work of this run may have been done "
     "later. Check, then retry the run.",

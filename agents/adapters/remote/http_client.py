@@ -18,7 +18,8 @@ from agents.agui import strict_json
 T = TypeVar("T")
 EVENTS, JSON = "text/event-stream", "application/json"
 BYTES = "application/octet-stream"
-_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES)
+#: As deep as a stored event may be, so that a deep schema is rejected as one, with its own limit.
+_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES, max_depth=64)
 
 
 class InvalidResponse(Exception):

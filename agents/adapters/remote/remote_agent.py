@@ -24,6 +24,7 @@ from agents.adapters.remote.http_client import (
     open_client,
     parse_event,
 )
+from agents.adapters.remote.probe_report import ProbeResult
 from agents.agui import strict_json, wire
 from agents.agui.errors import ProtocolViolation
 from agents.agui.legacy import legacy_answers as answering
@@ -42,6 +43,10 @@ IDLE_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 #: Only connecting is retried, when nothing was sent yet.
 _TRIES = 3
+#: The response did not come, or not to its end.
+_UNREACHABLE = "AGENT_UNREACHABLE"
+#: The response came, and it is not AG-UI.
+_PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION"
 _BROKE_OFF = "The agent's answer ended early."
 _ASKED_AGAIN = (
     "The agent raised the answered interrupts again: it did not accept these decisions together. "
@@ -57,7 +62,7 @@ _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 class RemoteFailed(Exception):
     """The remote agent failed; the text is shown with the run."""
 
-    def __init__(self, message: str, code: str = "AGENT_UNREACHABLE") -> None:
+    def __init__(self, message: str, code: str = _UNREACHABLE) -> None:
         super().__init__(message)
         self.code = code
 
@@ -128,7 +133,9 @@ class RemoteAgent:
         Interrupts that the agent raised again are cancelled, so that no approval stays open there.
         """
         if not answering.can_answer(reader.dialect_info):
-            raise RemoteFailed("The agent raised several interrupts without ids.")
+            raise RemoteFailed(
+                "The agent raised several interrupts without ids.", _PROTOCOL_VIOLATION
+            )
         new_ids = {interrupt.id for interrupt in outcome.interrupts}
         if new_ids.isdisjoint(answer.interrupt_id for answer in answers):
             return
@@ -148,13 +155,17 @@ class RemoteAgent:
                         if (kind := value.get("type")) in KNOWN_TYPES and kind != "RUN_STARTED":
                             yield _decode_event(value)
         except InvalidResponse as error:
-            raise RemoteFailed(str(error)) from error
+            is_event = error.result is ProbeResult.NO_EVENT
+            code = _PROTOCOL_VIOLATION if is_event else _UNREACHABLE
+            raise RemoteFailed(str(error), code) from error
         except httpx.ReadTimeout as error:
             raise RemoteFailed(f"The agent sent nothing for {IDLE_SECONDS:.0f} seconds.") from error
         except httpx.HTTPError as error:
             raise RemoteFailed(_BROKE_OFF) from error
         except sse.StreamTooLong as error:
-            raise RemoteFailed(f"The agent's answer is too long: {error}.") from error
+            raise RemoteFailed(
+                f"The agent's answer is too long: {error}.", "LIMIT_EXCEEDED"
+            ) from error
 
     @asynccontextmanager
     async def _answer(self, body: str) -> AsyncIterator[httpx.Response]:
@@ -234,4 +245,7 @@ def _decode_event(value: Json) -> BaseEvent:
         return wire.decode(strict_json.dumps(value))
     except (ProtocolViolation, strict_json.JsonRejected) as error:
         kind = str(value.get("type"))[:60]
-        raise RemoteFailed(f"The agent sent a {kind} that is not a valid AG-UI event.") from error
+        raise RemoteFailed(
+            f"The agent sent a {kind} that is not a valid AG-UI event: {str(error)[:500]}",
+            _PROTOCOL_VIOLATION,
+        ) from error

@@ -9,7 +9,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.files.file_erasure import erase_files_of_thread
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import AuditEntry, AuditPayload, Team
+from inbox.models import AgentError, AuditEntry, AuditPayload, Team
 from inbox.models.locks import lock_thread
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
@@ -102,6 +102,7 @@ def erase_thread(*, thread_id: UUID, reason: str, actor: Actor) -> int:
     thread, now = lock_thread(thread_id)
     require(actor, thread.team_id, Permission.ADMIN)
     erase_files_of_thread(thread=thread, actor=actor, now=now)
+    AgentError.objects.filter(run__thread=thread).delete()
     payloads = AuditPayload.objects.filter(entry__chain=thread.pk)
     if not payloads.exists():
         return 0

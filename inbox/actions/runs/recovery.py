@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
-from ag_ui.core import RunFinishedEvent, RunFinishedInterruptOutcome
+from ag_ui.core import RunErrorEvent, RunFinishedEvent, RunFinishedInterruptOutcome
 from django.db import transaction
 
 from inbox import wakeups
@@ -21,6 +21,7 @@ from inbox.models.locks import lock_thread
 from inbox.models.moves import move_row
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.runs.interrupt_states import wire_interrupt
+from inbox.rules.errors import PUBLIC_MESSAGES, EventLoopBlocked
 from inbox.rules.people.access import SWEEPER, agent_actor
 from inbox.rules.runs.states import Reason, RunStatus
 
@@ -113,6 +114,43 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
     )
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return True
+
+
+@transaction.atomic(durable=True)
+def end_blocked_run(*, lease: RunLease, restartable: bool, place: str, seconds: float) -> RunStatus:
+    """
+    End a run whose agent holds its event loop at `place`, while its worker can do nothing.
+
+    It fails with EVENT_LOOP_BLOCKED. If a `once` call is in flight, a person is asked about its
+    outcome instead. The worker can write nothing more.
+
+    Raises:
+        LeaseLost: the run was ended or taken over.
+    """
+    thread, now = lock_and_renew(lease)
+    run = Run.objects.get(pk=lease.run_id)
+    calls_in_doubt = list(calls.calls_in_flight(thread)) if restartable else []
+    code = EventLoopBlocked.code
+    if calls_in_doubt:
+        message = (
+            "The agent blocked its event loop while {tool} was running, and the call was given up. "
+            "Did it take effect?"
+        )
+        interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, calls_in_doubt, message))
+    else:
+        text = PUBLIC_MESSAGES[code].format(seconds=round(seconds), place=place)
+        close_run(thread=thread, run=run, terminal=RunErrorEvent(message=text, code=code), now=now)
+    audit_trail.record(
+        f"run.{run.status}",
+        SWEEPER,
+        now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.RUNNING, run.status),
+        code=code,
+    )
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+    return RunStatus(run.status)
 
 
 @transaction.atomic(durable=True)

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from inbox import engine
+from inbox.management.agent_reloader import AgentReloader, reloaded_files
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
 
 log = structlog.get_logger(__name__)
@@ -39,6 +41,11 @@ class Command(BaseCommand):
             "--demo", action="store_true", help="create the demo, print credentials"
         )
         parser.add_argument(
+            "--no-reload",
+            action="store_true",
+            help="with --demo: do not restart when the code of SIGNOFF_AGENTS changes",
+        )
+        parser.add_argument(
             "--no-history",
             action="store_true",
             help="create the demo without the requests that were decided before",
@@ -51,30 +58,27 @@ class Command(BaseCommand):
                 "--web and --worker need Redis: set REDIS_URL, or omit both options to run "
                 "everything in this process."
             )
-        _make_private(settings.DATA_DIR)
-        if is_single_process:
-            call_command("migrate", verbosity=0, interactive=False)
-        if not options["worker"] and "SIGNOFF_STATIC_ROOT" not in os.environ:
-            call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
+        if problems := engine.check_installed_agents(with_frameworks=not options["web"]):
+            raise CommandError("\n".join(problems))
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
-        with_history = not options["no_history"]
         if options["demo"] and settings.EMBEDDED and not settings.DATABASE_URL:
             settings.DEMO_PEOPLE = _demo_people(host)
-        greeting = self._greeting(host, port, with_history) if options["demo"] else ""
-        worker = None if options["web"] else Worker()
+            settings.SHOWS_AGENT_ERRORS = bool(settings.DEMO_PEOPLE)
+        if files := reloaded_files():
+            agents = ", ".join(engine.installed_agents())
+            greeting = f"Reloaded {files}. Agents: {agents}. Waiting requests go on."
+        else:
+            _prepare(is_single_process=is_single_process, has_pages=not options["worker"])
+            with_history = not options["no_history"]
+            greeting = self._greeting(host, port, with_history) if options["demo"] else ""
         if options["worker"]:
-            self._work(worker or Worker())
+            self._work(Worker())
             return
+        reloader = AgentReloader()
+        if options["demo"] and engine.installed_agents() and not options["no_reload"]:
+            reloader.start()
         site = Site(host, port, on_ready=lambda: self._ready(host, port, greeting))
-        # Twisted installs its own handlers later; a signal may arrive before.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        try:
-            if worker:
-                worker.start()
-            site.serve()
-        finally:
-            if worker:
-                _stop(worker)
+        _serve(site, None if options["web"] else Worker(), reloader)
 
     def _work(self, worker: Worker) -> None:
         stop = threading.Event()
@@ -83,7 +87,7 @@ class Command(BaseCommand):
         worker.start()
         _freeze_objects()
         stop.wait()
-        _stop(worker)
+        _stop(worker, AgentReloader())
 
     def _ready(self, host: str, port: int, greeting: str) -> None:
         _freeze_objects()
@@ -118,6 +122,30 @@ Ctrl-C stops it; `make demo-reset` starts over.
 """
 
 
+def _prepare(*, is_single_process: bool, has_pages: bool) -> None:
+    """Bring the database and the static files to the state of this version."""
+    _make_private(settings.DATA_DIR)
+    if is_single_process:
+        call_command("migrate", verbosity=0, interactive=False)
+    if has_pages and "SIGNOFF_STATIC_ROOT" not in os.environ:
+        call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
+
+
+def _serve(site: Site, worker: Worker | None, reloader: AgentReloader) -> None:
+    """Serve until the process is stopped, or restart it if the reloader has stopped it."""
+    # Twisted installs its own handlers later; a signal may arrive before.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        if worker:
+            worker.start()
+        site.serve()
+    finally:
+        if worker:
+            _stop(worker, reloader)
+    if reloader.changed:
+        reloader.restart()
+
+
 def _demo_people(host: str) -> list[str]:
     """Return the people who may sign in without a password; none if others can reach the server."""
     from inbox.management.demo import PEOPLE  # noqa: PLC0415 - only for the demo
@@ -150,7 +178,7 @@ def _make_private(directory: Path) -> None:
             )
 
 
-def _stop(worker: Worker) -> None:
+def _stop(worker: Worker, reloader: AgentReloader) -> None:
     """
     Drain the worker; exit with 1 if its consumer failed, so that it is restarted.
 
@@ -158,15 +186,18 @@ def _stop(worker: Worker) -> None:
     its run expires, as after a crash.
     """
     code = int(worker.has_failed)
-    timer = threading.Timer(DRAIN_SECONDS, _exit, [code])
+    timer = threading.Timer(DRAIN_SECONDS, _exit, [code, reloader])
     timer.daemon = True
     timer.start()
     worker.stop()
+    timer.cancel()
     if code:
         sys.exit(code)
 
 
-def _exit(code: int) -> None:
+def _exit(code: int, reloader: AgentReloader) -> None:
     log.warning("exit with tools still running", after_seconds=DRAIN_SECONDS)
+    if reloader.changed:
+        reloader.restart()
     logging.shutdown()
     os._exit(code)

@@ -89,6 +89,14 @@ class Message:
 
 
 @dataclass(frozen=True)
+class RunErrors:
+    """Errors of runs, by run."""
+
+    terminal_events: Mapping[UUID, str]  #: as JSON texts
+    exceptions: Mapping[UUID, Sequence[str]]  #: for the author of the agent, in the demo only
+
+
+@dataclass(frozen=True)
 class RunLine:
     """A run in one line."""
 
@@ -98,6 +106,7 @@ class RunLine:
     tone: str
     at: datetime
     error: str
+    exceptions: Sequence[str] = ()  #: for the author of the agent, in the demo only
     retry_url: str = ""  #: "" unless the run can be retried
     cancel_url: str = ""  #: "" unless the run is active, or the user may cancel its open interrupts
     has_open_requests: bool = False  #: cancelling it cancels these
@@ -119,7 +128,7 @@ def timeline_of(
     client_messages: Mapping[str, str],
     calls: Iterable[ToolCall],
     runs: Sequence[Run],
-    errors: Mapping[UUID, str],
+    errors: RunErrors,
     interrupts: Sequence[Interrupt],
     actor: Actor,
     may_decide: bool,
@@ -146,7 +155,7 @@ def timeline_of(
     lines = [
         _run(
             run,
-            errors.get(run.pk, ""),
+            errors,
             is_last=run is last,
             may_cancel_requests=run.pk in waiting and (may_decide or run.is_requested_by(actor)),
         )
@@ -251,8 +260,9 @@ def _unfinished(call: Mapping[str, Any]) -> CallView:
     )
 
 
-def _run(run: Run, error: str, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
+def _run(run: Run, errors: RunErrors, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
+    error = errors.terminal_events.get(run.pk, "")
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
         run=run,
@@ -261,6 +271,7 @@ def _run(run: Run, error: str, *, is_last: bool, may_cancel_requests: bool) -> R
         tone=tone,
         at=run.started_at or run.queued_at,
         error=": ".join(part for part in (run.error_code, escape_invisible(message)) if part),
+        exceptions=[escape_invisible(text) for text in errors.exceptions.get(run.pk, ())],
         retry_url=reverse("retry", args=[run.pk])
         if is_last and run.status == RunStatus.FAILED
         else "",

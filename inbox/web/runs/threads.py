@@ -12,12 +12,13 @@ from django.utils.translation import gettext
 from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
+from inbox.queries.runs.agent_errors import agent_errors_of
 from inbox.queries.runs.thread_runs import RunSummary, run_summaries
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
-from inbox.web.runs.thread_timeline import RUN_STATES, timeline_of
+from inbox.web.runs.thread_timeline import RUN_STATES, RunErrors, timeline_of
 
 if TYPE_CHECKING:
     from inbox.models import Thread
@@ -70,7 +71,7 @@ def show_thread(
         client_messages=conversation.client_messages,
         calls=threads.tool_calls_of(row),
         runs=threads.runs_of(row),
-        errors=threads.errors_of(row),
+        errors=RunErrors(threads.errors_of(row), agent_errors_of(row)),
         interrupts=interrupts.interrupts_of(row),
         actor=actor,
         may_decide=Permission.DECIDE in permissions,

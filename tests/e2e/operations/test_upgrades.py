@@ -87,7 +87,7 @@ NEW_TABLES = (
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
     *("inbox_file", "inbox_storedblob"),
-    "inbox_toolpresentation",
+    *("inbox_toolpresentation", "inbox_agenterror"),
 )
 #: The last migration of the version before, whose processes may still run during an upgrade.
 VERSION_BEFORE = "0074_message_arguments"

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from agents import registry
-from agents.adapters.in_process import FRAMEWORKS, InProcessAgent
+from agents.adapters.in_process import FRAMEWORKS, Framework, InProcessAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.support.agents import keepalive
@@ -82,7 +82,10 @@ def test_a_framework_that_is_not_installed_says_which_extra_is_missing(run_of, m
     run = run_of("pydantic-ai+agents.examples.pydantic_ai_desk:pydantic_refunds")
 
     error = json.loads(run.events.get(type="RUN_ERROR").body)
-    assert error["message"] == "The worker lacks pydantic_ai; install the extra 'pydantic-ai'."
+    assert error["message"] == (
+        "The worker lacks pydantic_ai; install the extra 'pydantic-ai' with `make run "
+        "EXTRAS=pydantic-ai`, or with `pip install -r requirements/pydantic-ai.txt`."
+    )
 
 
 @pytest.mark.parametrize("path", ["pydantic-ai+no_such_module:clerk", "pydantic-ai+json:clerk"])
@@ -97,7 +100,7 @@ def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
     monkeypatch.setattr(registry, "_agents", {})
 
     with pytest.raises(
-        registry.UnknownAgent, match="'smalltalk'; choose one of: langgraph, pydantic"
+        registry.UnknownAgent, match=r"'smalltalk'; use one of: langgraph\+, pydantic"
     ):
         registry.get("clerk")
 
@@ -130,7 +133,9 @@ def model_server():
 def test_the_connections_of_a_models_client_are_good_for_the_next_run(
     run_of, monkeypatch, model_server
 ):
-    monkeypatch.setitem(FRAMEWORKS, "kept", ("tests.support.agents.keepalive", "Kept"))
+    monkeypatch.setitem(
+        FRAMEWORKS, "kept", Framework("tests.support.agents.keepalive", "Kept", "kept", "a URL")
+    )
     monkeypatch.setattr(keepalive, "url", model_server, raising=False)
 
     runs = [run_of("kept+tests.support.agents.keepalive:url") for _ in range(3)]

@@ -1,7 +1,7 @@
 """An engine in memory: what an agent needs around it, and checks of all that it says."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,8 +12,10 @@ from ag_ui.core import BaseEvent, Interrupt, ResumeEntry, RunAgentInput, UserMes
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
-from agents.port import Agent, CallPermit, Effect, InterruptAnswer, Proposal, ToolRefused
+from agents.port import Agent, InterruptAnswer, Proposal
 from agents.sdk.step import Clock
+from agents.testing import memory
+from agents.testing.memory import MemoryRun
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -31,64 +33,15 @@ class WorkerLost(Exception):
 
 
 @dataclass
-class MemoryJournal:
-    """Keeps the promises of `agents.port.Journal` for one thread."""
+class MemoryJournal(memory.MemoryJournal):
+    """The journal of authors' tests, in which each call can lose its worker."""
 
-    proposals: dict[str, Proposal] = field(default_factory=dict)
-    undecided: set[str] = field(default_factory=set)
-    denied: set[str] = field(default_factory=set)
-    results: dict[str, str] = field(default_factory=dict)
-    begun: list[tuple[str, Effect]] = field(default_factory=list)
     dies_at_settle: bool = False
-
-    async def begin(
-        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
-    ) -> CallPermit:
-        proposal = self.proposals.get(tool_call_id)
-        if proposal is None or tool_call_id in self.undecided | self.denied:
-            raise ToolRefused(tool_call_id)
-        if dict(args) != dict(proposal.args):
-            raise ToolRefused(f"{tool_call_id}: other arguments")
-        self.begun.append((tool_call_id, effect))
-        return CallPermit(f"key-{tool_call_id}", self.results.get(tool_call_id))
-
-    async def undo_begin(self, tool_call_id: str) -> None:
-        self.begun = [call for call in self.begun if call[0] != tool_call_id]
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         if self.dies_at_settle:
             raise WorkerLost
-        self.results[tool_call_id] = result
-
-
-@dataclass
-class MemoryRun:
-    """Keeps the promises of `agents.port.RunContext` for one run."""
-
-    run_key: str
-    journal: MemoryJournal
-    answers: list[InterruptAnswer] = field(default_factory=list)
-    checkpoint: Any = None
-    saved: Any = None
-    memory: Any = None
-    saved_memory: Any = None  #: for the next run of the thread
-    committed_events: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
-    thread_key: str = "thread-key"
-    out_of_band: list[BaseEvent] = field(default_factory=list)  #: by tools at work
-    attached: list[tuple[str, bytes]] = field(default_factory=list)
-
-    def emit_out_of_band(self, events: Iterable[BaseEvent]) -> None:
-        self.out_of_band += events
-
-    async def attach_file(self, name: str, content: bytes) -> dict[str, Any]:
-        self.attached.append((name, content))
-        return {"id": f"file-{len(self.attached)}", "name": name}
-
-    def save_checkpoint(self, value: Any) -> None:
-        self.saved = json.loads(json.dumps(value))
-
-    def save_memory(self, value: Any) -> None:
-        self.saved_memory = json.loads(json.dumps(value))
+        await super().settle(tool_call_id, result=result)
 
 
 @dataclass

@@ -113,7 +113,7 @@ async def test_several_questions_that_nobody_named_cannot_be_answered():
         ]
     )
 
-    assert failure(stage)[0] == "AGENT_UNREACHABLE"
+    assert failure(stage)[0] == "PROTOCOL_VIOLATION"
     assert "interrupts without ids" in failure(stage)[1]
 
 
@@ -245,27 +245,47 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
 
 
 @pytest.mark.parametrize(
-    ("run", "why"),
+    ("run", "code", "why"),
     [
-        ([started(), *vendor_servers.call()], "ended early"),
-        ([], "ended early"),
-        ([httpx.ReadTimeout("")], "sent nothing for 30 seconds"),
-        ([started(), b"data: {\n\n"], "no JSON"),
-        ([started(), b'data: {"type": "CUSTOM", "type": "RAW"}\n\n'], "no JSON"),
-        ([started(), b"data: 7\n\n"], "no object"),
-        ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is not a valid"),
-        ([finished(outcome={"type": "interrupt", "interrupts": []})], "RUN_FINISHED that is no"),
-        ([b"data: " + b"x" * (sse.MAX_EVENT_BYTES + 1)], "too long"),
-        ([b"data: " + b"x" * 1000 + b"\n"] * 1_100, "too long"),
-        ([b": keep-alive" + b" " * 100_000 + b"\n\n"] * 600, "too long"),
+        ([started(), *vendor_servers.call()], "AGENT_UNREACHABLE", "ended early"),
+        ([], "AGENT_UNREACHABLE", "ended early"),
+        ([httpx.ReadTimeout("")], "AGENT_UNREACHABLE", "sent nothing for 30 seconds"),
+        ([started(), b"data: {\n\n"], "PROTOCOL_VIOLATION", "no JSON"),
+        (
+            [started(), b'data: {"type": "CUSTOM", "type": "RAW"}\n\n'],
+            "PROTOCOL_VIOLATION",
+            "no JSON",
+        ),
+        ([started(), b"data: 7\n\n"], "PROTOCOL_VIOLATION", "no object"),
+        (
+            [started(), {"type": "TOOL_CALL_START"}],
+            "PROTOCOL_VIOLATION",
+            (
+                "TOOL_CALL_START that is not a valid AG-UI event: Not an AG-UI event: "
+                "TOOL_CALL_START.toolCallId: Field required"
+            ),
+        ),
+        (
+            [finished(outcome={"type": "interrupt", "interrupts": []})],
+            "PROTOCOL_VIOLATION",
+            "RUN_FINISHED that is no",
+        ),
+        (
+            [started(), b"data: " + b"[" * 65 + b"]" * 65 + b"\n\n"],
+            "PROTOCOL_VIOLATION",
+            "nested too deep",
+        ),
+        ([b"data: " + b"x" * (sse.MAX_EVENT_BYTES + 1)], "LIMIT_EXCEEDED", "too long"),
+        ([b"data: " + b"x" * 1000 + b"\n"] * 1_100, "LIMIT_EXCEEDED", "too long"),
+        ([b": keep-alive" + b" " * 100_000 + b"\n\n"] * 600, "LIMIT_EXCEEDED", "too long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_an_answer_that_is_none_ends_the_run_with_an_error(run, why):
+async def test_an_answer_that_is_none_ends_the_run_with_an_error(run, code, why):
     stage, _ = await interrupted_stage(run)
 
-    code, message = failure(stage)
-    assert code == "AGENT_UNREACHABLE"
+    error_code, message = failure(stage)
+    assert error_code == code
     assert why in message
 
 

@@ -244,7 +244,7 @@ async def test_calls_that_nobody_saw_are_not_asked_about():
     assert stage.outcome == "success"
 
     stage, _ = await interrupted_stage([started(), *vendor_servers.call(), leaves({"tc-1": 1})])
-    assert failure(stage)[0] == "AGENT_UNREACHABLE"
+    assert failure(stage)[0] == "PROTOCOL_VIOLATION"
 
 
 def test_calls_of_the_tools_that_a_client_brought_are_left_to_it():
@@ -276,4 +276,4 @@ async def test_nonsense_is_an_error_and_not_a_question(outcome):
         [started(), *calls, *vendor_servers.call(), finished(outcome=outcome)]
     )
 
-    assert failure(stage)[0] == "AGENT_UNREACHABLE"
+    assert failure(stage)[0] == "PROTOCOL_VIOLATION"

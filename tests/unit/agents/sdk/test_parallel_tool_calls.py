@@ -295,12 +295,15 @@ async def test_function_that_interrupts_itself_behaves_like_a_guarded_tool(effec
 
 
 async def test_a_function_that_is_never_called_twice_cannot_pause_by_itself():
-    @tool(effect=Effect.ONCE)
-    def pay(call: ToolContext) -> None:
-        """Pay, but ask too late."""
+    def ask(call: ToolContext) -> None:
         call.interrupt("May I?")
 
-    with pytest.raises(OnceToolPaused, match="raise interrupts in its approval function"):
+    @tool(effect=Effect.ONCE)
+    def pay(call: ToolContext) -> None:
+        """Pay, but ask too late, and where the declaration of the tool does not show it."""
+        ask(call)
+
+    with pytest.raises(OnceToolPaused, match=r"pay: .* Ask in its approval="):
         await put_on_stage((pay, {})).say("go")
 
 

@@ -198,7 +198,9 @@ async def test_a_workflow_that_takes_another_way_after_a_pause_is_stopped():
     stage = Stage(fickle)
     await stage.say("go")
 
-    with pytest.raises(WorkflowChanged, match="step 1 was 'ask acme:this', now 'ask acme:that'"):
+    with pytest.raises(
+        WorkflowChanged, match="step 1 was 'ask acme:this' and is now 'ask acme:that'"
+    ):
         await stage.answer(True)
 
 
