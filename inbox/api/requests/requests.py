@@ -161,10 +161,10 @@ class RequestInput(ItemInput):
     """True to join an equal call of the same session that is open, or approved and not started."""
 
     def to_draft(self) -> RequestDraft:
-        """Raises InvalidInput for one item and several at once."""
+        """Raises InvalidValue for one item and several at once."""
         own = {name for name in self.model_fields_set if name in _ITEM_MEMBERS}
         if self.items is not None and own - {"execution"}:
-            raise errors.InvalidInput(
+            raise errors.InvalidValue(
                 f"Send one item or `items`, not both: {', '.join(sorted(own - {'execution'}))}."
             )
         items = self.items if self.items is not None else [self]
@@ -212,7 +212,7 @@ class ReportInput(Schema):
 class Author(Schema):
     kind: Annotated[str, example("human")]
     """`human`, `key`, `policy` or `system`."""
-    name: Annotated[str, example("Bob")]
+    name: Annotated[str, example("Ana Kovač")]
 
 
 class Item(Schema):
