@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from inbox.actions.audit.installation import record_backup
+from inbox.actions.audit.backup_entries import record_backup
 from inbox.management.backups import Manifest, key_digest, write_backup
 from inbox.platform import clock
 

@@ -1,4 +1,4 @@
-"""Audit entries about the whole installation."""
+"""Audit entries about backups."""
 
 from django.db import transaction
 
