@@ -1,11 +1,12 @@
 """The TypeScript client, installed in an empty project, and a running Signoff with agents."""
 
 import os
+import shutil
 
 import httpx
 import pytest
 
-from tests.support.clients.typescript_package import install_package
+from tests.support.clients.typescript_package import SOURCE, install_package
 from tests.support.product import embedded_product
 
 AGENTS = ("ts-client", "ts-arguments", "ts-frameworks")
@@ -14,6 +15,15 @@ AGENTS = ("ts-client", "ts-arguments", "ts-frameworks")
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
     return install_package(tmp_path_factory.mktemp("typescript"))
+
+
+@pytest.fixture(scope="session")
+def compiled_tests(project):
+    """The project with the package's own tests beside it, compiled."""
+    tests = project.directory / "tests"
+    shutil.copytree(SOURCE / "tests", tests)
+    project.compile(sorted(tests.glob("*.ts")))
+    return project
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,8 @@
 """The TypeScript client as it is published: no dependencies, typed, and on a running server."""
 
 import json
-import shutil
 
 import pytest
-
-from tests.support.clients.typescript_package import SOURCE
 
 pytestmark = pytest.mark.javascript
 
@@ -23,14 +20,12 @@ def test_the_package_has_types_and_no_dependencies(project):
     assert (package / "dist" / "index.d.ts").exists()
 
 
-def test_its_tests_pass_on_a_running_server(project, environment):
-    tests = project.directory / "tests"
-    shutil.copytree(SOURCE / "tests", tests)
-    project.compile(sorted(tests.glob("*.ts")))
+def test_its_tests_pass_on_a_running_server(compiled_tests, environment):
+    files = sorted((compiled_tests.directory / "tests").glob("*.test.js"))
 
-    done = project.run(
+    done = compiled_tests.run(
         "--test",
-        *(f"tests/{path.name}" for path in sorted(tests.glob("*.test.js"))),
+        *files,
         environment=environment | {"SIGNOFF_AGENT": "ts-client"},
     )
 
