@@ -86,6 +86,8 @@ NEW_COLUMNS = {
         "outcome": "",
         "late_report": None,
     },
+    "inbox_delivery": {"url": ""},
+    "inbox_webhookendpoint": {"agent_id": None},
     "inbox_user": {"hides_first_steps": False},
 }
 NEW_TABLES = (
