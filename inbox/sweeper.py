@@ -20,6 +20,7 @@ from inbox.actions.notifications.expansion import expand_announcements
 from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import end_lapsed_grant
+from inbox.actions.requests.due_calls import settle_due_calls
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
@@ -94,12 +95,13 @@ def erase_old_data() -> None:
 
 
 def handle_due_times() -> None:
-    """Handle notices, expiry, steps of policies, grace periods and notifications."""
+    """Handle notices, expiry, steps of policies, grace periods, leases and notifications."""
     _pacer.start()
     send_expiry_notices()
     handle_due_steps()
     expire_overdue()
     queue_due_resumes()
+    settle_overdue_calls()
     send_notifications()
 
 
@@ -134,6 +136,13 @@ def queue_due_resumes() -> None:
     for run_id in overdue.runs_due_to_resume():
         with _logged(run=str(run_id)):
             resume_if_due(run_id=run_id)
+
+
+def settle_overdue_calls() -> None:
+    """Handle the calls of external programs whose lease or time to start has ended."""
+    for thread_id in overdue.threads_with_due_calls():
+        with _logged(thread=str(thread_id)):
+            settle_due_calls(thread_id=thread_id)
 
 
 def send_notifications() -> None:

@@ -55,6 +55,13 @@ def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime)
     return stored.created_id
 
 
+def replace_result(idempotency: IdempotencyKey, result_id: UUID, *, actor: Actor) -> None:
+    """Store that the request with this key has joined an existing row instead of making one."""
+    if idempotency.key:
+        key_digest = idempotency_digest(actor, idempotency.key)
+        IdempotencyRecord.objects.filter(key_digest=key_digest).update(created_id=result_id)
+
+
 def idempotency_digest(actor: Actor, key: str) -> str:
     """Return the stored form of a key, distinct for each actor; "" for no key."""
     return digest(canonical_json([actor.kind, actor.ident, key])) if key else ""

@@ -10,6 +10,7 @@ from inbox.api.files import files
 from inbox.api.notifications import absences, browsers, chats, preferences
 from inbox.api.people import api_keys, groups, invitations, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
+from inbox.api.requests import requests
 from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
@@ -17,7 +18,7 @@ urlpatterns = [
     path("schema/", get_schema, name="api_schema"),
     path("docs/", api_docs, name="api_docs"),
     path("agents", agents.Agents.of("list_agents")),
-    path("agents/<slug:slug>", agents.Agents.of("get_agent", "set_remote_agent", "change_agent")),
+    path("agents/<slug:slug>", agents.Agents.of("get_agent", "set_agent", "change_agent")),
     path("agents/<slug:slug>/capabilities", agents.Agents.of("get_agent_capabilities")),
     path("agents/<slug:slug>/input-schema", agents.Agents.of("get_agent_input_schema")),
     path("agents/<slug:slug>/test", agents.Agents.of("test_remote_agent")),
@@ -25,6 +26,17 @@ urlpatterns = [
     path("runs/<uuid:run_id>", runs.Runs.of("get_run")),
     path("runs/<uuid:run_id>/cancel", runs.Runs.of("cancel_run")),
     path("runs/<uuid:run_id>/retry", runs.Runs.of("retry_run")),
+    path("requests", requests.Requests.of("list_requests", "ask_for_approval")),
+    path("requests/<uuid:request_id>", requests.Requests.of("get_request")),
+    path("requests/<uuid:request_id>/withdraw", requests.Requests.of("withdraw_request")),
+    path("requests/<uuid:request_id>/items/<path:item>/start", requests.Requests.of("start_call")),
+    path(
+        "requests/<uuid:request_id>/items/<path:item>/report", requests.Requests.of("report_call")
+    ),
+    path(
+        "requests/<uuid:request_id>/items/<path:item>/revoke",
+        requests.Requests.of("revoke_approval"),
+    ),
     path("files", files.Files.of("upload_file")),
     path("files/<uuid:file_id>", files.Files.of("get_file", "erase_file")),
     path("files/<uuid:file_id>/content", files.FileContent.of("get_file_content")),

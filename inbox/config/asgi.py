@@ -13,6 +13,7 @@ from django.urls import path, re_path  # noqa: E402
 
 from inbox.api.base.rate_headers import RateHeaders  # noqa: E402
 from inbox.api.base.request_ids import RequestIds  # noqa: E402
+from inbox.api.requests.request_poll import RequestPoll  # noqa: E402
 from inbox.api.runs.long_poll import LongPoll  # noqa: E402
 from inbox.api.runs.streaming_urls import streaming_urlpatterns  # noqa: E402
 from inbox.platform.threaded_handler import ThreadedHandler  # noqa: E402
@@ -23,8 +24,13 @@ _PASSWORD_PATHS = ("/login/", "/password/", "/account/confirm/", "/account/passw
 
 _pages = ThreadedHandler(_PASSWORD_PATHS)
 _long_poll: Any = path("api/runs/<uuid:run_id>", LongPoll(_pages))  # type: ignore[arg-type]
+_requests = RequestPoll(_pages)
+_request_polls: Any = [
+    path("api/requests", _requests),  # type: ignore[arg-type]
+    path("api/requests/<uuid:request_id>", _requests),  # type: ignore[arg-type]
+]
 _other_paths: Any = re_path(r"", _pages)  # type: ignore[arg-type]
-_http: Any = URLRouter([*streaming_urlpatterns, _long_poll, _other_paths])
+_http: Any = URLRouter([*streaming_urlpatterns, _long_poll, *_request_polls, _other_paths])
 application = RequestIds(
     ProtocolTypeRouter(
         {

@@ -1,7 +1,7 @@
 """Follow threads and teams: one channel-layer subscription per process, shared by everyone."""
 
 from inbox.feed.event_streams import follow, follow_run
-from inbox.feed.hubs import set_viewed_interrupt, subscribe
+from inbox.feed.hubs import set_viewed_interrupt, subscribe, watch
 from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import EventRow
 
@@ -12,4 +12,5 @@ __all__ = [
     "follow_run",
     "set_viewed_interrupt",
     "subscribe",
+    "watch",
 ]

@@ -16,7 +16,7 @@ from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import Tail
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import LiveAccess, TeamReader, live_access_of
-from inbox.queries.runs.events import latest_seqs
+from inbox.queries.runs.events import latest_changes, latest_seqs
 from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, carries_rows, channel_layer
 
 log = structlog.get_logger(__name__)
@@ -44,6 +44,9 @@ class Hub:
     def __init__(self) -> None:
         self._tails: dict[str, Tail] = {}
         self._followers: set[Follower] = set()
+        self._watchers: dict[str, set[asyncio.Event]] = {}
+        #: The seq of the last audit entry of each watched thread, as far as it was read.
+        self._changes: dict[str, int] = {}
         self._listener: asyncio.Task[None] | None = None
         self._maintenance: asyncio.Task[None] | None = None
         self.subscriptions: dict[str, Subscription] = {}
@@ -71,6 +74,21 @@ class Hub:
             tail.followers -= 1
             if not tail.followers:
                 self._tails.pop(str(thread_id), None)
+
+    @asynccontextmanager
+    async def watcher(self, thread_id: UUID) -> "AsyncIterator[asyncio.Event]":
+        """Yield an event that is set whenever anything about a thread may have changed."""
+        self.listen()
+        self._maintain_while_needed()
+        name, changed = str(thread_id), asyncio.Event()
+        self._watchers.setdefault(name, set()).add(changed)
+        try:
+            yield changed
+        finally:
+            self._watchers[name].discard(changed)
+            if not self._watchers[name]:
+                del self._watchers[name]
+                self._changes.pop(name, None)
 
     async def add(self, subscription: Subscription) -> None:
         self.listen()
@@ -122,7 +140,9 @@ class Hub:
                 tail = self._tails.get(message["thread"])
                 if tail is not None:
                     tail.wake(message["seq"], message.get("rows", ()) if carries_rows() else ())
+                self._wake_watchers(message["thread"])
             case "wakeup.team":
+                self._wake_watchers(message["thread"])
                 for subscription in self.subscriptions.values():
                     if message["team"] in subscription.access.reads:
                         subscription.changed(message["thread"], message.get("decided"))
@@ -144,7 +164,7 @@ class Hub:
         While pages or streams are open: check their access, read events whose wake-up was lost,
         keep idle streams alive, announce pages, and expire absent ones.
         """
-        while self.subscriptions or self._followers:
+        while self.subscriptions or self._followers or self._watchers:
             await asyncio.sleep(SAFETY_POLL_SECONDS)
             try:
                 await self._check_access()
@@ -183,12 +203,23 @@ class Hub:
                 subscription.access = access
 
     async def _catch_up(self) -> None:
-        """Find events whose wake-up was lost, with one query for all threads."""
+        """Find events and changes whose wake-up was lost, with one query each for all threads."""
         tails = list(self._tails.values())
         if tails:
             latest = await in_db_thread(latest_seqs, [tail.thread_id for tail in tails])
             for tail in tails:
                 tail.catch_up(latest.get(tail.thread_id, 0))
+        if self._watchers:
+            changes = await in_db_thread(latest_changes, [UUID(name) for name in self._watchers])
+            for thread_id, seq in changes.items():
+                name = str(thread_id)
+                if self._changes.get(name) != seq and name in self._watchers:
+                    self._changes[name] = seq
+                    self._wake_watchers(name)
+
+    def _wake_watchers(self, thread_id: str) -> None:
+        for changed in self._watchers.get(thread_id, ()):
+            changed.set()
 
     def _schedule_presence_update(self) -> None:
         if not self._is_presence_update_due:
@@ -259,6 +290,13 @@ async def subscribe(subscription: Subscription) -> AsyncIterator[None]:
         yield
     finally:
         await current_hub.remove(subscription)
+
+
+@asynccontextmanager
+async def watch(thread_id: UUID) -> AsyncIterator[asyncio.Event]:
+    """Yield an event that is set after each change of a thread; clear it, then read."""
+    async with hub().watcher(thread_id) as changed:
+        yield changed
 
 
 async def set_viewed_interrupt(subscription: Subscription, interrupt_id: str | None) -> None:

@@ -41,6 +41,7 @@ from inbox.models.people.teams import Membership, Team, User
 from inbox.models.policies.due_steps import DueStep
 from inbox.models.policies.grants import Grant
 from inbox.models.policies.policies import PolicyDraft, PolicyVersion, Ruling
+from inbox.models.requests.agent_requests import AgentRequest, AgentSession
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import (
     DeliveredOutcome,
@@ -54,6 +55,8 @@ from inbox.models.webhooks.webhooks import Delivery, DeliveryAttempt, WebhookEnd
 
 __all__ = [
     "Agent",
+    "AgentRequest",
+    "AgentSession",
     "Announcement",
     "ApiKey",
     "Assignee",

@@ -2,13 +2,14 @@
 Database locks, in the order in which a transaction takes them.
 
 1. The superusers, by id.
-2. One thread.
-3. The active grants of the thread's agent, by id.
-4. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
+2. One session of an external agent.
+3. One thread.
+4. The active grants of the thread's agent, by id.
+5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
    a checkpoint sink, a channel of notifications, the state of the background verification.
    A person who adds a channel is locked before it.
-5. Teams, by id: for their settings and members, and for entries of their audit chains.
-6. The audit chain of the installation (advisory).
+6. Teams, by id: for their settings and members, and for entries of their audit chains.
+7. The audit chain of the installation (advisory).
 
 Re-read anything that was loaded before a lock; it may be stale. On SQLite every transaction is
 IMMEDIATE, which locks the whole database first. Locks are `NO KEY UPDATE` where other
@@ -26,6 +27,7 @@ from django.db.models import QuerySet
 
 from inbox.models import (
     Agent,
+    AgentSession,
     ApiKey,
     AuditVerification,
     Channel,
@@ -102,6 +104,16 @@ _ACTIVE_GRANTS = Select(
         .order_by("pk")
     )
 )
+
+
+def lock_session(agent_id: UUID, external_id: str) -> AgentSession | None:
+    """
+    Lock a session of an external agent, so that equal calls join one request.
+
+    The new thread of a request is no concern of the order: nobody else can see it.
+    """
+    rows = AgentSession.objects.select_for_update(no_key=True)
+    return rows.filter(agent=agent_id, external_id=external_id).first()
 
 
 def lock_grant(grant_id: UUID) -> Grant | None:

@@ -1,4 +1,8 @@
-"""Status changes of runs, interrupts, tool calls and notifications; no other module sets them."""
+"""
+Status changes of runs, interrupts, tool calls, requests and notifications.
+
+No other module sets them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -7,6 +11,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from inbox.models.notifications.notifications import Notification
+from inbox.models.requests.agent_requests import AgentRequest
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import Run
 from inbox.models.runs.tool_calls import ToolCall
@@ -16,7 +21,7 @@ from inbox.rules.runs.states import ToolCallState
 from inbox.rules.runs.transitions import State, check_move, check_withdrawal_move, origins
 
 
-def move_row(row: Run | Interrupt | ToolCall, after: State) -> None:
+def move_row(row: Run | Interrupt | ToolCall | AgentRequest, after: State) -> None:
     """
     Set the status of a row whose thread is locked; the caller saves it.
 

@@ -381,6 +381,60 @@ class RunEnded(ContractError):
     code = "RUN_ENDED"
 
 
+class AsksByItself(ContractError):
+    """The agent runs by itself, so nobody starts it here."""
+
+    code = "ASKS_BY_ITSELF"
+
+
+class RequestDecided(RequestRejected):
+    """The request was decided before it was withdrawn; `request` is the request as it is."""
+
+    code = "ALREADY_DECIDED"
+
+
+class CallStarted(RequestRejected):
+    """Another attempt has started the call."""
+
+    code = "CALL_STARTED"
+
+
+class NotApproved(RequestRejected):
+    """The item is no approved call, or not all items of its request are decided."""
+
+    code = "NOT_APPROVED"
+
+
+class OtherArguments(RequestRejected):
+    """The digest is not that of the approved arguments."""
+
+    code = "ARGUMENTS_DIFFER"
+
+
+class ApprovalEnded(RequestRejected):
+    """The approved call was not started in time, or its approval was revoked."""
+
+    code = "APPROVAL_LAPSED"
+
+
+class CallInDoubt(RequestRejected):
+    """It is unknown whether a call of the request took effect; a person is asked."""
+
+    code = "IN_DOUBT"
+
+
+class NotStarted(RequestRejected):
+    """The call was never started, so there is nothing to report."""
+
+    code = "NOT_STARTED"
+
+
+class AlreadyReported(RequestRejected):
+    """The call has an outcome."""
+
+    code = "ALREADY_REPORTED"
+
+
 class RunFailure(Exception):
     """The reason why a run fails; clients get the code, and the message only if it is safe."""
 

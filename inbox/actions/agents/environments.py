@@ -30,14 +30,7 @@ def set_environment(*, slug: str, environment: str, actor: Actor) -> Agent:
     agent = lock_agent(slug)
     if agent is None:
         raise errors.NotFound()
-    is_plain = environment.isprintable() and environment == environment.strip()
-    if not is_plain or len(environment) > MAX_ENVIRONMENT_CHARACTERS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "An environment is a name of at most {most} characters.",
-                most=MAX_ENVIRONMENT_CHARACTERS,
-            )
-        )
+    check_environment(environment)
     if environment != agent.environment:
         audit_trail.record(
             "agent.environment_set",
@@ -51,3 +44,16 @@ def set_environment(*, slug: str, environment: str, actor: Actor) -> Agent:
         agent.environment = environment
         agent.save(update_fields=["environment"])
     return agent
+
+
+def check_environment(environment: str) -> str:
+    """Return the name of an environment. Raises InvalidValue."""
+    is_plain = environment.isprintable() and environment == environment.strip()
+    if not is_plain or len(environment) > MAX_ENVIRONMENT_CHARACTERS:
+        raise errors.InvalidValue(
+            TranslatableMessage(
+                "An environment is a name of at most {most} characters.",
+                most=MAX_ENVIRONMENT_CHARACTERS,
+            )
+        )
+    return environment

@@ -10,6 +10,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
+from inbox.actions.runs.pulled_runs import stop_pulled_run
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Run, Thread
@@ -56,6 +57,8 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
             outcome=RunFinishedCancelledOutcome(type="cancelled"),
         )
         close_run(thread=thread, run=run, terminal=terminal, now=now)
+        if run.pulled:
+            stop_pulled_run(thread=thread)
         audit_trail.record("run.cancelled", actor, now, thread=thread, run=run)
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return run

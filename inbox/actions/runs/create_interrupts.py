@@ -29,11 +29,12 @@ from inbox.rules.presentations.vocabulary import present_of
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from inbox.rules.schema.mask_agui import SECRETS, argument_schemas
 from inbox.rules.schema.secrets import NAMES, Secrets
 
 MAX_TOOL_NAME_CHARACTERS = 200
 #: The members of `metadata.signoff` that are the agent's.
-AGENT_MEMBERS = ("present", "files")
+AGENT_MEMBERS = ("present", "files", SECRETS)
 
 
 def build_interrupts(
@@ -145,14 +146,16 @@ def _interrupt(
             agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
         )
     message = interrupt.message or ""
+    # Sentences of programs outside of this installation are no headings.
+    is_operators = not (endpoint or run.pulled)
     present = present_of(body)
     risk = risk_of(body, present)
     # Masked: neither a heading nor a search may reveal a secret.
-    masked_args = Secrets(interrupt.response_schema, at="editedArgs").masked(args)
+    masked_args = Secrets(*argument_schemas(body), at="editedArgs").masked(args)
     title = heading_of(
         reason=interrupt.reason,
-        message=(not endpoint and present.title) or message,
-        is_operators=not endpoint,
+        message=(is_operators and present.title) or message,
+        is_operators=is_operators,
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
         templates=thread.team.headings,

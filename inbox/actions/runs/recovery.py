@@ -62,7 +62,9 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     """
     thread, now = lock_thread(runs=run_id)
     run = Run.objects.get(pk=run_id)
-    if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
+    if run.pulled or run.status != RunStatus.RUNNING:
+        return None
+    if run.lease_until is None or run.lease_until > now:
         return None
     calls_in_doubt = list(calls.calls_in_flight(thread))
     if not restartable or (run.attempt >= MAX_ATTEMPTS and not calls_in_doubt):

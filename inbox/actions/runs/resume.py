@@ -11,6 +11,7 @@ from django.db import transaction
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.claim import append_run_started, take_lease
+from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.models.locks import lock_thread
@@ -96,6 +97,9 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         check_decisions(interrupts)
     except errors.RunFailure as failure:
         fail_run(thread=thread, run=resume, failure=failure, now=now)
+    else:
+        if resume.pulled:
+            begin_pulled_run(thread=thread, run=resume, now=now)
     return resume
 
 
@@ -115,7 +119,8 @@ def queue_run(
     Store a queued run, and wake the workers; the row itself is the message to them.
 
     A resume keeps the requester of the run that it resumes; other runs set theirs in `columns`.
-    With `claim` the run is claimed at once by this process, which has to drive it.
+    With `claim` the run is claimed at once by this process, which has to drive it. Nobody drives a
+    `pulled` run: its program takes it with the first call.
     """
     requester = requester_columns(resumes) if resumes else {}
     run = Run(
@@ -131,6 +136,7 @@ def queue_run(
         started_by=started_by[:160],
         **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
+    claim = claim and not run.pulled
     if claim:
         take_lease(run, now)
     insert([run])
@@ -149,7 +155,7 @@ def queue_run(
         )
     if claim:
         append_run_started(thread=thread, run=run, now=now)
-    else:
+    elif not run.pulled:
         wakeups.wake_workers_on_commit(run.pk)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
@@ -158,6 +164,7 @@ def queue_run(
 def requester_columns(run: Run) -> dict[str, Any]:
     """Return the run's requester, and who retried it, as columns for another run."""
     return {
+        "pulled": run.pulled,
         "requester_user_id": run.requester_user_id,
         "requester_key_id": run.requester_key_id,
         "retriers": run.retriers,

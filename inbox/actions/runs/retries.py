@@ -13,6 +13,7 @@ from uuid6 import uuid7
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.runs.pulled_runs import reopen_request
 from inbox.actions.runs.recovery import doubt_interrupts, interrupt_run
 from inbox.actions.runs.resume import queue_run, requester_columns
 from inbox.actions.runs.start_run import StartedRun, new_external_id
@@ -93,6 +94,8 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
             message = "The result of {tool} is unknown. Did the call take effect?"
             doubts = doubt_interrupts(retry, calls_in_doubt, message)
             interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
+            if retry.pulled:
+                reopen_request(thread)
             wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return StartedRun(retry, replayed=False)
 

@@ -88,7 +88,7 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     except errors.NotFound:
         return None
     run = _RUN_TO_CLAIM.first(pk=run_id)
-    if run is None or run.status != RunStatus.QUEUED:
+    if run is None or run.status != RunStatus.QUEUED or run.pulled:
         return None
     take_lease(run, now)
     save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
@@ -188,10 +188,23 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
     _end_leased_run(
         lease, result.status, now, checkpoint=result.checkpoint, error_code=result.error_code
     )
+    store_end(
+        thread=thread, run=Run(pk=lease.run_id, thread=thread), batch=batch, result=result, now=now
+    )
+
+
+def store_end(
+    *, thread: Thread, run: Run, batch: EventBatch, result: RunResult, now: datetime
+) -> None:
+    """
+    Store everything that belongs to the end of a run but its own row.
+
+    The caller holds the thread's lock, and stores the run's new status in the same transaction.
+    The rules of the policies answer interrupts here, which may resume the run at once.
+    """
     thread.messages, thread.state = result.messages, result.state
     thread.client_messages = result.client_messages
     changed = ["messages", "state", "client_messages"]
-    run = Run(pk=lease.run_id, thread=thread)
     proposed = tool_calls.store_proposals(thread=thread, run=run, calls=batch.proposed, now=now)
     tool_calls.settle_calls(thread=thread, run=run, results=batch.results, now=now)
     rows = build_interrupts(

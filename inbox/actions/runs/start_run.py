@@ -16,6 +16,7 @@ from inbox.actions.audit.rejections import count_rejection, is_recorded, rejecti
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
 from inbox.actions.files.attachments import take_files_of_run
 from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
@@ -30,6 +31,7 @@ from inbox.queries.runs.interrupt_states import (
 )
 from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_run
 from inbox.rules import errors
+from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
@@ -113,6 +115,14 @@ def _start_or_resume(
     idempotency = IdempotencyKey(key=idempotency_key, request=content)
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return StartedRun(Run.objects.get(pk=earlier), replayed=True)
+    if is_external(agent.implementation):
+        raise errors.AsksByItself(
+            TranslatableMessage(
+                "The agent {name} runs by itself and asks with POST /api/requests, so it cannot be "
+                "started here.",
+                name=agent.slug,
+            )
+        )
     if not is_new:
         _check_idle(thread)
     run = queue_run(
@@ -182,6 +192,8 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         columns={"parent_external_id": request.parent_run_id},
         claim=claim,
     )
+    if run.pulled:
+        begin_pulled_run(thread=thread, run=run, now=now)
     return StartedRun(run, replayed=False, lease=lease_of(run))
 
 

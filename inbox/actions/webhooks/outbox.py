@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef
 
 from inbox import wakeups
 from inbox.models import (
+    AgentRequest,
     Channel,
     Delivery,
     Grant,
@@ -20,6 +21,7 @@ from inbox.models import (
     Run,
     Team,
     Thread,
+    ToolCall,
     WebhookEndpoint,
 )
 from inbox.models.locks import lock_thread
@@ -149,6 +151,48 @@ def interrupt_endorsed(
     """Store messages that one of several people approved; the caller holds the lock."""
     rows = [(interrupt, {"endorsed": endorsed, "of": of})]
     _report_interrupts(EventType.INTERRUPT_ENDORSED, thread, rows, now)
+
+
+def request_decided(*, thread: Thread, request: AgentRequest, now: datetime) -> None:
+    """Store messages that a program's request is decided; the caller holds the lock."""
+    if endpoints := _endpoints_for(thread, EventType.REQUEST_DECIDED):
+        _insert(
+            endpoints,
+            EventType.REQUEST_DECIDED,
+            [(None, request_facts(thread, request))],
+            now,
+            thread,
+        )
+
+
+def call_reported(
+    kind: EventType, *, thread: Thread, request: AgentRequest, call: ToolCall, now: datetime
+) -> None:
+    """
+    Store messages about the execution of a call by its program; the caller holds the lock.
+
+    `kind` is CALL_IN_DOUBT or CALL_DEVIATED.
+    """
+    if endpoints := _endpoints_for(thread, kind):
+        facts = {
+            **request_facts(thread, request),
+            "call": {"id": str(call.pk), "item": call.tool_call_id, "tool": call.name},
+        }
+        _insert(endpoints, kind, [(None, facts)], now, thread)
+
+
+def request_facts(thread: Thread, request: AgentRequest) -> dict[str, Any]:
+    """Return a request without its content, which readers with access fetch by id."""
+    return {
+        "request": {
+            "id": str(request.pk),
+            "status": request.status,
+            "url": _link(f"/threads/{thread.pk}/"),
+            "session": request.session.external_id if request.session else None,
+        },
+        "agent": thread.agent.slug,
+        "team": thread.team.slug,
+    }
 
 
 @transaction.atomic(durable=True)

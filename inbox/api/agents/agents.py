@@ -6,13 +6,14 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.adapters.remote.probe_report import ProbeResult
 from inbox import engine
 from inbox.actions.agents.environments import MAX_ENVIRONMENT_CHARACTERS, set_environment
+from inbox.actions.agents.external_agents import set_external_agent
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
@@ -39,8 +40,10 @@ from inbox.rules.agents.remote_agents import (
     MAX_URL_CHARACTERS,
     MAX_VALUE_CHARACTERS,
     VALUE,
+    is_external,
 )
 from inbox.rules.people.access import Permission
+from inbox.rules.requests.callbacks import MAX_PREFIXES
 
 if TYPE_CHECKING:
     from inbox import models
@@ -109,10 +112,19 @@ class Remote(Schema):
     test: LatestTest | TestResult | None
 
 
-class RemoteAgentInput(Schema):
+class AgentInput(Schema):
+    kind: Literal["remote", "external"] = "remote"
+    """`external` for an agent that runs by itself and asks with `POST /api/requests`."""
     team: TeamName = ""
     """May be left out if the agent exists, or if you can change one team only."""
-    url: Url
+    url: Url = UNSET
+    """Required for a remote agent."""
+    environment: Environment = UNSET
+    """Of an external agent: a fact for policies, such as `production`."""
+    callback_prefixes: Annotated[
+        list[Url], Field(max_length=MAX_PREFIXES), example(["https://ci.example.com/signoff/"])
+    ] = UNSET
+    """Of an external agent: the URLs below which its requests may be called back."""
     description: Description | None = None
     headers: Annotated[
         dict[str, HeaderValue | None] | None, example({"Authorization": "Bearer of-the-agent"})
@@ -132,7 +144,7 @@ class Agent(Schema):
     description: Description
     url: Annotated[str, example("/agui/mailer/")]
     """The path of its AG-UI endpoint."""
-    kind: Literal["local", "remote"]
+    kind: Literal["local", "remote", "external"]
     environment: Environment
     """The environment that policies see."""
     remote: Remote | None
@@ -170,25 +182,38 @@ class Agents(ApiView):
 
     @operation(
         "PUT",
-        "Add or change a remote agent",
+        "Add or change a remote or an external agent",
         {200: Agent, 201: Agent},
         scope=Permission.ADMIN,
-        body=RemoteAgentInput,
+        body=AgentInput,
         refusals=(errors.InvalidValue, errors.AddressTaken),
         description="If the scheme, host or port of the URL changes, send all header values again.",
         supports_if_match=True,
     )
-    def set_remote_agent(self, request: Request, slug: str) -> Response:
-        body, actor = RemoteAgentInput.from_request(request), self.actor
-        placed = set_remote_agent(
-            team_id=agents.team_for_agent(actor, slug, body.team),
-            slug=slug,
-            url=body.url,
-            description=body.description,
-            headers=body.headers,
-            actor=actor,
-            check_seen=self.check_if_match(request),
-        )
+    def set_agent(self, request: Request, slug: str) -> Response:
+        body, actor = AgentInput.from_request(request), self.actor
+        team_id = agents.team_for_agent(actor, slug, body.team)
+        check_seen = self.check_if_match(request)
+        if body.kind == "external":
+            placed = set_external_agent(
+                team_id=team_id,
+                slug=slug,
+                description=body.description,
+                environment=body.environment,
+                callback_prefixes=body.callback_prefixes,
+                actor=actor,
+                check_seen=check_seen,
+            )
+        else:
+            placed = set_remote_agent(
+                team_id=team_id,
+                slug=slug,
+                url=body.url or "",
+                description=body.description,
+                headers=body.headers,
+                actor=actor,
+                check_seen=check_seen,
+            )
         agent = agents.agent_for(actor, placed.agent.slug)
         answer = _represent(agent, agents.location_of(actor, agent))
         return Response(answer, status=201 if placed.is_new else 200)
@@ -237,10 +262,16 @@ def _represent(
     return model.represent(
         row,
         url=f"/agui/{row.slug}/",
-        kind="remote" if place.is_remote else "local",
+        kind=_kind(row, place),
         remote=_represent_place(place) if place.is_remote else None,
         **values,
     )
+
+
+def _kind(row: "models.Agent", place: agents.AgentLocation) -> str:
+    if place.is_remote:
+        return "remote"
+    return "external" if is_external(row.implementation) else "local"
 
 
 def _represent_place(place: agents.AgentLocation) -> dict[str, Any]:

@@ -17,6 +17,11 @@ class Agent(models.Model):
     environment = models.CharField(
         max_length=40, blank=True, help_text="a fact for policies, e.g. production"
     )
+    callback_prefixes = models.TextField(
+        default="[]",
+        db_default="[]",
+        help_text="JSON text: the URLs below which programs may be called back",
+    )
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -91,6 +91,11 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=40, blank=True)
     started_by = models.CharField(max_length=160)
+    pulled = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="of an external agent, which executes it itself; no worker claims it",
+    )
     requester_user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -140,12 +145,12 @@ class Run(models.Model):
             models.Index(fields=["thread", "id"], name="runs_of_thread"),
             models.Index(
                 fields=["queued_at"],
-                condition=Q(status=RunStatus.QUEUED),
+                condition=Q(status=RunStatus.QUEUED, pulled=False),
                 name="queued_runs",
             ),
             models.Index(
                 fields=["lease_until"],
-                condition=Q(status=RunStatus.RUNNING),
+                condition=Q(status=RunStatus.RUNNING, pulled=False),
                 name="running_runs",
             ),
             models.Index(

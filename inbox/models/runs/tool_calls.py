@@ -10,6 +10,7 @@ from inbox.models.fields import choices, id_field, known_states
 from inbox.models.people.teams import Team
 from inbox.models.runs.threads import Run, Thread
 from inbox.rules.decisions.consent import load_original_value
+from inbox.rules.requests.request_states import ReportedOutcome
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 
 
@@ -45,6 +46,33 @@ class ToolCall(models.Model):
     verdict = models.CharField(max_length=10, blank=True, choices=choices(ToolCallOutcome))
     decided_by = models.CharField(max_length=64, blank=True)
     result = models.TextField(null=True)
+    attempt = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="of the external program that started it, as it names it",
+    )
+    lease_until = models.DateTimeField(
+        null=True, help_text="until when an external program has to report"
+    )
+    start_before = models.DateTimeField(
+        null=True, help_text="until when an external program may start the approved call"
+    )
+    executed_args = models.TextField(
+        null=True, help_text="as an external program reports them; null if as approved"
+    )
+    outcome = models.CharField(
+        max_length=12,
+        blank=True,
+        default="",
+        db_default="",
+        choices=choices(ReportedOutcome),
+        help_text="that an external program reported",
+    )
+    late_report = models.TextField(
+        null=True, help_text="JSON text of a report after the call was in doubt"
+    )
     proposed_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     settled_at = models.DateTimeField(null=True)
@@ -72,6 +100,16 @@ class ToolCall(models.Model):
             models.Index(fields=["team", "verdict", "id"], name="calls_by_verdict"),
             models.Index(fields=["team", "decided_by", "id"], name="calls_by_person"),
             models.Index(fields=["tool_call_id"], name="calls_by_wire_id"),
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(state=ToolCallState.STARTED, lease_until__isnull=False),
+                name="calls_by_lease",
+            ),
+            models.Index(
+                fields=["start_before"],
+                condition=Q(state=ToolCallState.PROPOSED, start_before__isnull=False),
+                name="calls_by_last_start",
+            ),
         ]
 
     @property

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import BigIntegerField, Func
+from django.db.models import BigIntegerField, Func, Max
 
-from inbox.models import Event, Thread
+from inbox.models import AuditEntry, Event, Thread
 from inbox.models.statements import Select
 
 #: The number of events that are read without reading their sizes first.
@@ -44,6 +44,12 @@ def latest_seqs(thread_ids: Collection[UUID]) -> dict[UUID, int]:
     """Return the seq of the last event of each thread, 0 if it has none."""
     rows = Thread.objects.filter(pk__in=thread_ids).values_list("pk", "next_seq")
     return {pk: next_seq - 1 for pk, next_seq in rows}
+
+
+def latest_changes(thread_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return the seq of the last audit entry of each thread: every change writes one."""
+    rows = AuditEntry.objects.filter(chain__in=thread_ids).values("chain")
+    return dict(rows.annotate(last=Max("seq")).values_list("chain", "last"))
 
 
 def read_events(*, thread_id: UUID, after: int, limit: int, max_bytes: int) -> Events:

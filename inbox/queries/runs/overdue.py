@@ -1,6 +1,7 @@
 """Work that is due by the database's clock, for the sweeper."""
 
 from datetime import timedelta
+from itertools import chain
 from uuid import UUID
 
 from django.conf import settings
@@ -19,12 +20,13 @@ from inbox.models import (
     Membership,
     Run,
     Team,
+    ToolCall,
     WebhookEndpoint,
 )
 from inbox.platform.clock import database_now
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
-from inbox.rules.runs.states import InterruptStatus, RunStatus
+from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 
 _MAX_ROWS = 500
@@ -34,9 +36,9 @@ CHECKPOINT_INTERVAL = timedelta(seconds=30)
 def runs_with_lost_workers() -> list[tuple[UUID, str]]:
     """Return running runs with an expired lease, with the registry name of their agent."""
     return list(
-        Run.objects.filter(status=RunStatus.RUNNING, lease_until__lte=database_now()).values_list(
-            "pk", "thread__agent__implementation"
-        )[:_MAX_ROWS]
+        Run.objects.filter(
+            status=RunStatus.RUNNING, pulled=False, lease_until__lte=database_now()
+        ).values_list("pk", "thread__agent__implementation")[:_MAX_ROWS]
     )
 
 
@@ -44,7 +46,7 @@ def runs_queued_for(age: timedelta) -> list[UUID]:
     """Return runs that have been queued for so long that the wake-up may be lost."""
     return list(
         Run.objects.filter(
-            status=RunStatus.QUEUED, queued_at__lte=database_now() - age
+            status=RunStatus.QUEUED, pulled=False, queued_at__lte=database_now() - age
         ).values_list("pk", flat=True)[:_MAX_ROWS]
     )
 
@@ -54,6 +56,15 @@ def runs_due_to_resume() -> list[UUID]:
     return list(
         Run.objects.filter(resume_at__lte=database_now()).values_list("pk", flat=True)[:_MAX_ROWS]
     )
+
+
+def threads_with_due_calls() -> list[UUID]:
+    """Return threads with calls of external programs whose lease or time to start has ended."""
+    now = database_now()
+    leases = ToolCall.objects.filter(state=ToolCallState.STARTED, lease_until__lte=now)
+    starts = ToolCall.objects.filter(state=ToolCallState.PROPOSED, start_before__lte=now)
+    threads = [rows.values_list("thread_id", flat=True)[:_MAX_ROWS] for rows in (leases, starts)]
+    return list(dict.fromkeys(chain(*threads)))
 
 
 def lapsed_grants() -> list[UUID]:

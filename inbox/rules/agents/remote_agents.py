@@ -7,11 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
-from inbox.rules.errors import InvalidValue
+from inbox.rules.errors import InvalidValue, raise_for
 from inbox.rules.text.messages import TranslatableMessage
 
 #: The prefix of `Agent.implementation` of remote agents; others have a name in the registry.
 REMOTE = "remote:"
+#: The prefix of `Agent.implementation` of agents that run by themselves.
+EXTERNAL = "external:"
 MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = (
     20,
     4_000,
@@ -48,6 +50,16 @@ def is_remote(implementation: str) -> bool:
     return implementation.startswith(REMOTE)
 
 
+def is_external(implementation: str) -> bool:
+    """Return whether an agent runs by itself, and asks over REST."""
+    return implementation.startswith(EXTERNAL)
+
+
+def check_name(slug: str, description: str) -> None:
+    """Raise InvalidValue unless an agent may have this name and description."""
+    raise_for(_name_problems(slug, description))
+
+
 @dataclass(frozen=True)
 class StoredEndpoint:
     """The stored endpoint of a remote agent; `headers` is None if they cannot be decrypted."""
@@ -74,15 +86,7 @@ def plan_headers(
         InvalidValue: with all `problems` by field, those of headers by name; no message has a
             value.
     """
-    problems: dict[str, Any] = {}
-    if not _SLUG.fullmatch(slug):
-        text = TranslatableMessage("A name can have up to 50 characters: letters, digits, - and _.")
-        problems["name"] = [text]
-    if len(description) > MAX_DESCRIPTION_CHARACTERS:
-        text = TranslatableMessage(
-            "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
-        )
-        problems["description"] = [text]
+    problems: dict[str, Any] = _name_problems(slug, description)
     if (problem := _url_problem(url)) is not None:
         problems["url"] = [problem]
     requested = dict.fromkeys((stored and stored.headers) or {}) if headers is None else headers
@@ -95,6 +99,19 @@ def plan_headers(
     if problems:
         raise InvalidValue(_first(problems), problems=problems)
     return planned
+
+
+def _name_problems(slug: str, description: str) -> dict[str, Any]:
+    problems = {}
+    if not _SLUG.fullmatch(slug):
+        text = TranslatableMessage("A name can have up to 50 characters: letters, digits, - and _.")
+        problems["name"] = [text]
+    if len(description) > MAX_DESCRIPTION_CHARACTERS:
+        text = TranslatableMessage(
+            "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
+        )
+        problems["description"] = [text]
+    return problems
 
 
 _UNREADABLE = TranslatableMessage(

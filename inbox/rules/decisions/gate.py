@@ -21,6 +21,7 @@ class Entrance(StrEnum):
     REQUESTER = "requester"  #: the requester cancels the run
     POLICY = "policy"  #: a rule of the team's policy allows or denies the tool call
     EXPIRY = "expiry"  #: the system closes expired interrupts
+    WITHDRAWAL = "withdrawal"  #: a program takes its request back
     OVERRIDE_PAGE = "override_page"  #: an emergency approval despite the team's policy
     OVERRIDE_REST = "override_rest"
     CHAT = "chat"  #: a button in a message of a chat, pressed by a person who is connected
@@ -71,6 +72,8 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.POLICY: frozenset({Check.TIME, Check.PAYLOAD}),
     # The system closes expired interrupts: no view, no payload.
     Entrance.EXPIRY: frozenset(),
+    # The action has checked the program; a claim does not keep it from taking back its request.
+    Entrance.WITHDRAWAL: frozenset(),
     Entrance.OVERRIDE_PAGE: _OVERRIDE & _INBOX,
     Entrance.OVERRIDE_REST: _OVERRIDE,
     # A message shows what the table of a bulk review shows, and nothing can be revealed there.

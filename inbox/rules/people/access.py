@@ -104,6 +104,8 @@ def agent_actor(agent_id: UUID) -> Actor:
 
 POLICY = Actor(kind=ActorKind.SYSTEM, label="system:policy")
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
+#: A program that takes its request back; `on_behalf` is its key.
+WITHDRAWAL = Actor(kind=ActorKind.SYSTEM, label="system:withdrawal")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
 WEBHOOK_SENDER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")

@@ -1,11 +1,12 @@
-"""The legal status changes of runs, interrupts and tool calls, as tables."""
+"""The legal status changes of runs, interrupts, tool calls and requests, as tables."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from inbox.rules.requests.request_states import RequestStatus
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 
-State = RunStatus | InterruptStatus | ToolCallState
+State = RunStatus | InterruptStatus | ToolCallState | RequestStatus
 
 
 class IllegalMove(Exception):
@@ -78,6 +79,31 @@ TOOL_CALL_MOVES: Mapping[ToolCallState, frozenset[ToolCallState]] = {
     ToolCallState.LAPSED: frozenset({ToolCallState.NOT_RUN, ToolCallState.PROPOSED}),
 }
 
+#: A request is open again if its failed run is retried, which asks anew.
+REQUEST_MOVES: Mapping[RequestStatus, frozenset[RequestStatus]] = {
+    RequestStatus.OPEN: frozenset(
+        {
+            RequestStatus.DECIDED,
+            RequestStatus.DONE,
+            RequestStatus.WITHDRAWN,
+            RequestStatus.EXPIRED,
+        }
+    ),
+    RequestStatus.DECIDED: frozenset(
+        {
+            RequestStatus.DECIDED,
+            RequestStatus.OPEN,
+            RequestStatus.DONE,
+            RequestStatus.WITHDRAWN,
+            RequestStatus.LAPSED,
+        }
+    ),
+    RequestStatus.DONE: frozenset(),
+    RequestStatus.WITHDRAWN: frozenset(),
+    RequestStatus.EXPIRED: frozenset(),
+    RequestStatus.LAPSED: frozenset(),
+}
+
 #: What the withdrawal of a decision undoes: the moves that a decision makes, backwards.
 TOOL_CALL_WITHDRAWALS: Mapping[ToolCallState, frozenset[ToolCallState]] = {
     ToolCallState.PROPOSED: frozenset({ToolCallState.PROPOSED, ToolCallState.IN_DOUBT}),
@@ -132,4 +158,9 @@ def _origins(
     }
 
 
-_ORIGINS = {**_origins(RUN_MOVES), **_origins(INTERRUPT_MOVES), **_origins(TOOL_CALL_MOVES)}
+_ORIGINS = {
+    **_origins(RUN_MOVES),
+    **_origins(INTERRUPT_MOVES),
+    **_origins(TOOL_CALL_MOVES),
+    **_origins(REQUEST_MOVES),
+}

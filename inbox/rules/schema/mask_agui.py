@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.schema.schema_secrets import is_marked
 from inbox.rules.schema.secrets import (
     NAMES,
@@ -11,6 +12,10 @@ from inbox.rules.schema.secrets import (
     is_secret_name,
     masked_strings,
 )
+
+#: The member of `metadata.signoff` with JSON Pointers to secret arguments.
+SECRETS = "secrets"
+_MAX_POINTER_PARTS = 20
 
 
 def secrets_of_answers(*interrupts: str) -> Secrets:
@@ -20,7 +25,34 @@ def secrets_of_answers(*interrupts: str) -> Secrets:
 
 def secrets_of_arguments(*interrupts: str) -> Secrets:
     """Return the secrets of the tool arguments of these interrupts."""
-    return Secrets(*map(_schema_of, interrupts), at="editedArgs")
+    bodies = [json.loads(interrupt) for interrupt in interrupts]
+    return Secrets(*(part for body in bodies for part in argument_schemas(body)), at="editedArgs")
+
+
+def argument_schemas(interrupt: Any) -> list[Any]:
+    """Return the schemas of answers that may mark arguments as secret, of an AG-UI Interrupt."""
+    if not isinstance(interrupt, Mapping):
+        return []
+    schemas = [interrupt.get("responseSchema")]
+    metadata = interrupt.get("metadata")
+    signoff = metadata.get(SIGNOFF) if isinstance(metadata, Mapping) else None
+    pointers = signoff.get(SECRETS) if isinstance(signoff, Mapping) else None
+    if isinstance(pointers, list):
+        schemas += [_marked(pointer) for pointer in pointers if isinstance(pointer, str)]
+    return schemas
+
+
+def _marked(pointer: str) -> dict[str, Any]:
+    """Return a schema that marks one value of `editedArgs`, an item of a list or a member."""
+    schema: dict[str, Any] = {"writeOnly": True}
+    for part in reversed(pointer.split("/")[1:][:_MAX_POINTER_PARTS]):
+        name = part.replace("~1", "/").replace("~0", "~")
+        schema = (
+            {"properties": {name: schema}, "items": schema}
+            if name.isdecimal()
+            else {"properties": {name: schema}}
+        )
+    return {"properties": {"editedArgs": schema}}
 
 
 def masked_interrupt(interrupt: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,9 @@ class EventType(StrEnum):
     INTERRUPT_ENDORSED = "interrupt.endorsed"  #: one of several people approved
     INTERRUPT_EXPIRING = "interrupt.expiring"  #: expires soon
     INTERRUPT_EXPIRED = "interrupt.expired"
+    REQUEST_DECIDED = "request.decided"  #: all items of a program's request are answered
+    CALL_IN_DOUBT = "call.in_doubt"  #: a program does not say whether a call took effect
+    CALL_DEVIATED = "call.deviated"  #: a program reports other arguments than the approved ones
     GRANT_MADE = "grant.made"  #: a reviewer allowed further calls of a tool
     GRANT_ENDED = "grant.ended"
     POLICY_PUBLISHED = "policy.published"  #: a version of the team's policy is in force

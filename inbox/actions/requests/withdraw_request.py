@@ -1,0 +1,70 @@
+"""Withdrawing a request of a program before it is decided."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
+from inbox.actions.runs.pulled_runs import request_of
+from inbox.actions.runs.resume import queue_resume
+from inbox.models import AgentRequest
+from inbox.models.locks import lock_thread
+from inbox.queries.requests.programs import require_program
+from inbox.queries.runs.interrupt_states import load_interrupt_states
+from inbox.queries.runs.latest_run import interrupted_run
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import WITHDRAWAL, Actor
+from inbox.rules.requests.request_states import RequestStatus
+from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import EntryStatus
+from inbox.rules.text.messages import TranslatableMessage
+
+
+@transaction.atomic(durable=True)
+@audit_trail.inserted_at_end()
+def withdraw_request(*, request_id: UUID, actor: Actor, reason: str = "") -> AgentRequest:
+    """
+    Close what is open of a request, and execute nothing of it.
+
+    Idempotent: a withdrawn request is returned unchanged.
+
+    Raises:
+        Unauthenticated, NotFound, Forbidden.
+        RequestDecided: all items are decided.
+    """
+    thread, now = lock_thread(request=request_id, with_team=True)
+    require_program(actor, thread, now=now)
+    request = request_of(thread.pk)
+    if request.status == RequestStatus.WITHDRAWN:
+        return request
+    run = interrupted_run(thread) if request.status == RequestStatus.OPEN else None
+    drafts = []
+    for row, state, _ in load_interrupt_states(run) if run else ():
+        if state.is_open and run:
+            row.run = run
+            entry = ResumeEntry(row.interrupt_id, EntryStatus.CANCELLED)
+            drafts.append(DecisionDraft(row, state, entry))
+    if run is None or not drafts:
+        raise errors.RequestDecided(
+            TranslatableMessage("The request was decided, so it cannot be withdrawn.")
+        )
+    request.withdrawn_at, request.withdrawal_reason, request.heard_at = now, reason[:500], now
+    request.save(update_fields=["withdrawn_at", "withdrawal_reason", "heard_at"])
+    audit_trail.record(
+        "request.withdrawn",
+        actor,
+        now,
+        thread=thread,
+        run=run,
+        request=str(request.pk),
+        reason=reason[:500] or None,
+    )
+    system = replace(WITHDRAWAL, on_behalf=actor.label)
+    authorization = authorize(thread=thread, now=now, actor=system, entrance=Entrance.WITHDRAWAL)
+    record_decisions(authorization, run=run, drafts=drafts)
+    queue_resume(thread=thread, run=run, now=now, started_by=WITHDRAWAL.label)
+    request.refresh_from_db()
+    return request

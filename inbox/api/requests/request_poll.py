@@ -1,0 +1,184 @@
+"""`?wait=<seconds>` of requests: respond when the request is decided or has changed."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from django.db import InterfaceError, OperationalError
+
+from inbox.api.base.request_ids import Receive, Send
+from inbox.api.runs.long_poll import check_wait
+from inbox.api.runs.streaming_app import read_body, until_disconnected
+from inbox.feed import watch
+from inbox.platform.db_executor import in_db_thread
+from inbox.queries.requests.requests import thread_of_request
+from inbox.rules.errors import InvalidInput
+from inbox.rules.requests.request_states import RequestStatus
+
+#: Headers of a POST that a GET does not have.
+_OF_BODIES = (b"content-length", b"content-type", b"transfer-encoding", b"idempotency-key")
+
+
+@dataclass
+class _Answer:
+    """A response that is kept until it is known whether it is the last one."""
+
+    start: dict[str, Any] = field(default_factory=dict)
+    body: bytes = b""
+
+    async def take(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.start = message
+        else:
+            self.body += message.get("body", b"")
+
+    @property
+    def status(self) -> int:
+        return int(self.start.get("status", 500))
+
+    @property
+    def json(self) -> Any:
+        """Return the body, {} unless it is plain JSON of a successful response."""
+        headers = {bytes(name).lower() for name, _ in self.start.get("headers", ())}
+        if self.status not in (200, 201) or b"content-encoding" in headers:
+            return {}
+        return json.loads(self.body)
+
+    async def send(self, send: Send) -> None:
+        await send(self.start)
+        await send({"type": "http.response.body", "body": self.body})
+
+
+class RequestPoll:
+    """
+    Asks the application again after each change, until there is something to tell.
+
+    So the response is the same as without `wait`, with the permissions of that moment.
+    """
+
+    def __init__(self, application: Any) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        seconds = _seconds_of(scope)
+        if not seconds:
+            await self._application(scope, receive, send)
+            return
+        body = await read_body(receive)
+        if body is None:
+            return
+        answer_task = asyncio.create_task(self._answer(scope, body, seconds))
+        disconnect_task = asyncio.create_task(until_disconnected(receive))
+        await asyncio.wait({answer_task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
+        is_disconnected = not answer_task.done()
+        for task in (answer_task, disconnect_task):
+            task.cancel()
+        results = await asyncio.gather(answer_task, disconnect_task, return_exceptions=True)
+        if is_disconnected:
+            return
+        if isinstance(results[0], BaseException):
+            raise results[0]
+        await results[0].send(send)
+
+    async def _answer(self, scope: Any, body: bytes, seconds: int) -> _Answer:
+        deadline = asyncio.get_running_loop().time() + seconds
+        # Without compression, because the body is read here.
+        headers = [item for item in scope["headers"] if item[0].lower() != b"accept-encoding"]
+        scope = {**scope, "headers": headers}
+        if scope["method"] == "GET":
+            return await self._wait(scope, scope["url_route"]["kwargs"]["request_id"], deadline)
+        asked = await self._call(scope, body)
+        answer = asked.json
+        if answer.get("status") != RequestStatus.OPEN:
+            return asked
+        decided = await self._wait(_get_scope(scope, answer["id"]), UUID(answer["id"]), deadline)
+        if decided.status != 200:
+            return decided
+        return _merged(asked, decided)
+
+    async def _wait(self, scope: Any, request_id: UUID, deadline: float) -> _Answer:
+        """Return the answer of GET once it differs from the client's, or the request is decided."""
+        has_version = any(name.lower() == b"if-none-match" for name, _ in scope["headers"])
+        async with _watched(request_id) as changed:
+            while True:
+                changed.clear()
+                answer = await self._call(scope, b"")
+                is_old = answer.status == 304 if has_version else _is_open(answer)
+                if not is_old:
+                    return answer
+                try:
+                    async with asyncio.timeout_at(deadline):
+                        await changed.wait()
+                except TimeoutError:
+                    # Once more: the key may have been revoked, or a wake-up lost.
+                    return await self._call(scope, b"")
+
+    async def _call(self, scope: Any, body: bytes) -> _Answer:
+        answer = _Answer()
+        is_read = asyncio.Event()
+
+        async def receive() -> Any:
+            if is_read.is_set():
+                await asyncio.Event().wait()  # the client's disconnection cancels this task
+            is_read.set()
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._application(scope, receive, answer.take)
+        return answer
+
+
+@asynccontextmanager
+async def _watched(request_id: UUID) -> Any:
+    """Yield the event of changes; of a request that does not exist it is never set."""
+    try:
+        thread_id = await in_db_thread(thread_of_request, request_id)
+    except (OperationalError, InterfaceError):
+        thread_id = None
+    if thread_id is None:
+        yield asyncio.Event()
+        return
+    async with watch(thread_id) as changed:
+        yield changed
+
+
+def _is_open(answer: _Answer) -> bool:
+    return bool(answer.json.get("status") == RequestStatus.OPEN)
+
+
+def _get_scope(scope: Mapping[str, Any], request_id: str) -> dict[str, Any]:
+    """Return the scope of reading a request, with the credentials of the POST that asked it."""
+    path = f"/api/requests/{request_id}"
+    headers = [item for item in scope["headers"] if item[0].lower() not in _OF_BODIES]
+    return {
+        **scope,
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+    }
+
+
+def _merged(asked: _Answer, decided: _Answer) -> _Answer:
+    """Return the response of POST with the request as it is now."""
+    answer = asked.json
+    added = {name: answer[name] for name in ("replayed", "attached")}
+    body = json.dumps({**decided.json, **added}, ensure_ascii=False, separators=(",", ":")).encode()
+    replaced = (b"content-length", b"etag")
+    headers = [item for item in asked.start["headers"] if bytes(item[0]).lower() not in replaced]
+    headers += [item for item in decided.start["headers"] if bytes(item[0]).lower() == b"etag"]
+    headers.append((b"Content-Length", str(len(body)).encode()))
+    return _Answer({**asked.start, "headers": headers}, body)
+
+
+def _seconds_of(scope: Any) -> int:
+    """Return how long to wait; 0 for requests that will be rejected."""
+    try:
+        return check_wait(parse_qs(scope["query_string"].decode("latin-1")).get("wait", ["0"])[-1])
+    except InvalidInput:
+        return 0

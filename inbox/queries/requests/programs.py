@@ -1,0 +1,36 @@
+"""The programs that may act for a request: keys, and the person who asked."""
+
+from datetime import datetime
+
+from inbox.models import Run, Thread
+from inbox.queries.people.access import require_current
+from inbox.rules.errors import Forbidden
+from inbox.rules.people.access import Actor, ActorKind, Permission
+from inbox.rules.text.messages import TranslatableMessage
+
+
+def require_program(actor: Actor, thread: Thread, *, now: datetime) -> None:
+    """
+    Raise unless the actor may act for the program that asked on this thread.
+
+    Call it after taking the lock.
+
+    Raises:
+        Unauthenticated, NotFound.
+        Forbidden: the actor may not run the agent, or is a person who has not asked.
+    """
+    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+    if not is_program(actor, thread):
+        raise Forbidden(
+            TranslatableMessage("Only API keys, and the person who asked, act for a program.")
+        )
+
+
+def is_program(actor: Actor, thread: Thread) -> bool:
+    """Return whether the actor is a key with the permission to run, or the person who asked."""
+    if actor.kind is ActorKind.KEY:
+        return Permission.RUN in actor.scopes
+    requesters = Run.objects.filter(thread=thread, resumes=None, retries=None)
+    return actor.user_id is not None and actor.user_id in requesters.values_list(
+        "requester_user", flat=True
+    )

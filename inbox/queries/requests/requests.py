@@ -1,0 +1,240 @@
+"""Requests of external agents, as programs and people read them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership, Thread
+from inbox.models.statements import Select
+from inbox.queries.people.access import access_filter, permissions_in, require
+from inbox.queries.requests.programs import is_program
+from inbox.queries.requests.request_items import RequestItem, load_items
+from inbox.queries.runs.interrupt_states import entry_of
+from inbox.rules.decisions.consent import digest, load_original_value
+from inbox.rules.decisions.feedback import feedback_of
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission, may_see_secrets
+from inbox.rules.requests.execution import call_state
+from inbox.rules.requests.request_states import (
+    CallEffect,
+    CallState,
+    ItemStatus,
+    RequestStatus,
+)
+from inbox.rules.runs.states import ToolCallState
+from inbox.rules.schema.mask_agui import secrets_of_answers, secrets_of_arguments
+
+#: Members of `ItemView.by`; a policy and the system are not people.
+_BY_POLICY = "policy"
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """One item of a request with its decision, and the execution of its call."""
+
+    id: str
+    interrupt: UUID
+    status: ItemStatus
+    tool: str | None
+    edited: bool
+    args: Any  #: approved: what is to be executed
+    args_digest: str | None
+    payload: Any
+    reason: str | None
+    by: Mapping[str, str] | None
+    at: datetime | None
+    call: UUID | None
+    state: CallState | None
+    start_before: datetime | None
+    lease_until: datetime | None
+    effect: CallEffect | None
+    report: bool | None
+
+
+@dataclass(frozen=True)
+class RequestView:
+    """A request with its items."""
+
+    row: AgentRequest
+    run: UUID
+    items: Sequence[ItemView]
+    people: int  #: who may decide
+    notified: int  #: of them, who can be told
+    is_masked: bool
+
+    @property
+    def decided(self) -> int:
+        return sum(item.status is not ItemStatus.OPEN for item in self.items)
+
+
+_REQUEST = Select(
+    lambda params: (
+        AgentRequest.objects.select_related("thread", "agent", "team", "session")
+        .defer("thread__messages", "thread__state", "thread__client_messages")
+        .filter(pk=params.pk)
+    )
+)
+
+
+def request_for(actor: Actor, request_id: UUID) -> AgentRequest:
+    """
+    Return a request; for keys with the scope `run`, and for whoever may read the agent's threads.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    row = _REQUEST.first(pk=request_id)
+    if row is None:
+        raise NotFound()
+    if Permission.RUN not in permissions_in(actor, row.team_id, row.agent_id):
+        require(actor, row.team_id, Permission.READ, row.agent_id)
+    return row
+
+
+def request_to_administer(actor: Actor, request_id: UUID) -> AgentRequest:
+    """Return a request for its team's administrators, as keys may have no other scope."""
+    row = _REQUEST.first(pk=request_id)
+    if row is None:
+        raise NotFound()
+    require(actor, row.team_id, Permission.ADMIN, row.agent_id)
+    return row
+
+
+def url_of(row: AgentRequest) -> str:
+    """Return the address of the page on which people decide."""
+    return f"{settings.PUBLIC_URL}/threads/{row.thread_id}/"
+
+
+def requests_for(
+    actor: Actor,
+    *,
+    limit: int,
+    after: UUID | None = None,
+    status: RequestStatus | None = None,
+    agent: str = "",
+    session: str = "",
+) -> list[AgentRequest]:
+    """Return requests in the actor's scope, the latest first."""
+    readable = access_filter(actor, team="team", agent="agent")
+    rows = AgentRequest.objects.filter(
+        readable | access_filter(actor, Permission.RUN, team="team", agent="agent")
+    )
+    if after is not None:
+        rows = rows.filter(pk__lt=after)
+    if status is not None:
+        rows = rows.filter(status=status)
+    if agent:
+        rows = rows.filter(agent__slug=agent)
+    if session:
+        rows = rows.filter(session__external_id=session)
+    related = rows.select_related("thread", "agent", "team", "session")
+    without = related.defer("thread__messages", "thread__state", "thread__client_messages")
+    return list(without.order_by("-pk")[:limit])
+
+
+def view_of(row: AgentRequest, actor: Actor) -> RequestView:
+    """Return a request with its items; secrets are masked for all but programs that may execute."""
+    items = load_items(row.thread_id)
+    is_masked = not (may_see_secrets(actor) or is_program(actor, row.thread))
+    people, notified = _deciders(row.team_id)
+    execution = json.loads(row.execution)
+    is_complete = row.status != RequestStatus.OPEN
+    return RequestView(
+        row,
+        items[0].row.run_id,
+        [
+            _item(item, execution.get(item.item_id), is_complete=is_complete, is_masked=is_masked)
+            for item in items
+        ],
+        people,
+        notified,
+        is_masked,
+    )
+
+
+def thread_of_request(request_id: UUID) -> UUID | None:
+    """Return the id of a request's thread; checks no permission."""
+    return AgentRequest.objects.filter(pk=request_id).values_list("thread", flat=True).first()
+
+
+def _item(
+    item: RequestItem,
+    execution: Mapping[str, Any] | None,
+    *,
+    is_complete: bool,
+    is_masked: bool,
+) -> ItemView:
+    row, call, decision = item.row, item.call, item.decision
+    answer = entry_of(row, decision) if decision else None
+    payload = answer.payload if answer else None
+    args = _args(row, is_complete=is_complete)
+    if is_masked:
+        args = secrets_of_arguments(row.body).masked(args)
+        payload = secrets_of_answers(row.body).masked(payload)
+    is_approved = call is not None and is_complete and item.status is ItemStatus.APPROVED
+    state = call and call_state(
+        ToolCallState(call.state), call.outcome, is_approved=bool(is_approved)
+    )
+    return ItemView(
+        id=item.item_id,
+        interrupt=row.pk,
+        status=item.status,
+        tool=call.name if call else None,
+        edited=bool(is_approved and call and call.edited_args is not None),
+        args=args,
+        args_digest=digest(call.approved_args if is_complete else call.args) if call else None,
+        payload=payload,
+        reason=_reason(item.status, payload),
+        by=_author(decision) if decision else None,
+        at=decision.created_at if decision else None,
+        call=call.pk if call else None,
+        state=state or None,
+        start_before=call.start_before if call else None,
+        lease_until=call.lease_until if call else None,
+        effect=CallEffect(execution["effect"]) if execution else None,
+        report=execution["report"] if execution else None,
+    )
+
+
+def _args(row: Interrupt, *, is_complete: bool) -> Any:
+    """Return the arguments to execute, or the proposed ones while decisions may change."""
+    call = row.tool_call
+    if call is None:
+        return None
+    if is_complete and call.edited_args is not None:
+        return json.loads(call.edited_args)
+    return load_original_value(call.args, call.original_args)
+
+
+def _reason(status: ItemStatus, payload: Any) -> str | None:
+    """Return what a person wrote with a denial."""
+    if status is not ItemStatus.DENIED or not isinstance(payload, dict):
+        return None
+    reason = feedback_of(payload) or payload.get("reason")
+    return reason if isinstance(reason, str) and reason else None
+
+
+def _author(decision: Decision) -> dict[str, str]:
+    is_policy = decision.entrance == Entrance.POLICY
+    kind = _BY_POLICY if is_policy else decision.actor_kind
+    return {"kind": kind, "name": decision.actor_label}
+
+
+def _deciders(team_id: UUID) -> tuple[int, int]:
+    """Return how many people may decide in the team, and how many of them can be told."""
+    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
+    members = Membership.objects.filter(team=team_id, role__in=roles, user__is_active=True)
+    people = set(members.values_list("user", flat=True))
+    channels = Channel.objects.filter(user__in=people, removed_at=None, disabled_at=None)
+    return len(people), len(set(channels.values_list("user", flat=True)))
+
+
+def thread_with_request(thread: Thread) -> AgentRequest | None:
+    """Return the request of a thread of an external agent, None for other threads."""
+    return AgentRequest.objects.select_related("session").filter(thread=thread).first()
