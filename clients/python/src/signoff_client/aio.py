@@ -226,6 +226,7 @@ class AsyncSignoff:
                     body += chunk
                     if len(body) > LARGEST_ANSWER:
                         raise ConnectionLost("its answer is too large")
-                return Reply(answer.status_code, dict(answer.headers), bytes(body))
+                headers = dict(answer.headers)
+                return Reply(answer.status_code, headers, bytes(body), self._settings.url)
         except httpx.HTTPError as error:
             raise ConnectionLost(str(error) or type(error).__name__) from error

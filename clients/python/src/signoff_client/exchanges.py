@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
+from urllib.parse import urljoin
 
 from signoff_client.errors import ApiError, Unreachable
 
@@ -44,6 +45,7 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    origin: str = ""  #: the address of the server
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,16 @@ def read_reply(reply: Reply) -> Any:
             raise ApiError(reply.status, "NO_PROBLEM", detail) from error
         raise ConnectionLost(f"its answer {reply.status} is not JSON") from error
     if reply.status < 300:
-        return answer
+        return _with_full_urls(answer, reply.origin)
     problem = answer if isinstance(answer, dict) else {}
     code = str(problem.get("code", "REFUSED"))
     raise ApiError(reply.status, code, str(problem.get("detail", f"status {reply.status}")))
+
+
+def _with_full_urls(answer: Any, origin: str) -> Any:
+    """Return an answer with full addresses: a server may not know its own."""
+    rows = answer.get("results", [answer]) if isinstance(answer, dict) else []
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict) and isinstance(row.get("url"), str):
+            row["url"] = urljoin(f"{origin}/", row["url"])
+    return answer

@@ -31,7 +31,7 @@ class Item:
     reason: str
     decider: str  #: the name of the person, key or policy that decided, or empty
     decided_at: str | None
-    state: str | None  #: of a call: waiting, started, succeeded, failed, in_doubt, lapsed
+    state: str | None  #: of an approved call: waiting, started, succeeded, failed, in_doubt ...
     raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
 
 
@@ -112,6 +112,7 @@ def _refusal(request: Request, item: Item) -> NotApproved:
     errors: dict[str | None, tuple[type[NotApproved], str]] = {
         "lapsed": (Lapsed, "was approved, but not started in time."),
         "in_doubt": (InDoubt, "was started; nobody knows how it ended."),
+        "not_run": (Withdrawn, "is not to run any more."),
         "approved": (AlreadyStarted, f"was started before: it is {item.state}."),
         "denied": (Denied, f"was denied{by}{reason}"),
         "withdrawn": (Withdrawn, f"was withdrawn{reason}"),
@@ -131,4 +132,6 @@ def answer_of(request: Request, item: Item) -> Any:
         return item.payload
     if item.status == "approved":
         return True
+    if item.status == "denied" and isinstance(item.payload, Mapping):
+        return False
     raise _refusal(request, item)

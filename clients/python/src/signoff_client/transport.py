@@ -74,6 +74,7 @@ class Transport:
                     answer.status,
                     {name.lower(): value for name, value in answer.headers.items()},
                     body,
+                    self._settings.url,
                 )
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or str(error) or type(error).__name__

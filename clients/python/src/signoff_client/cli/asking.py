@@ -56,6 +56,8 @@ def _print_answer(request: Request) -> Exit:
         if denied.reason:
             complain(denied.reason)
         answer = False
+    if answer is False and request.item.reason:
+        complain(request.item.reason)
     if isinstance(answer, bool):
         write("yes" if answer else "no")
         return Exit.YES if answer else Exit.NO

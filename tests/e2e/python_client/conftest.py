@@ -1,0 +1,11 @@
+"""One running Signoff for the tests of the Python client."""
+
+import pytest
+
+from tests.support.clients.live_desk import live_desk
+
+
+@pytest.fixture(scope="package")
+def desk(tmp_path_factory):
+    with live_desk(tmp_path_factory.mktemp("desk")) as running:
+        yield running
