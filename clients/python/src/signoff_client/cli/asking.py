@@ -11,14 +11,13 @@ from signoff_client.cli.exits import Exit, complain, write, write_json
 from signoff_client.client import Signoff
 from signoff_client.errors import Denied
 from signoff_client.requests import Request, answer_of
-from signoff_client.settings import to_seconds
 
 
 def members_of(options: Namespace) -> dict[str, Any]:
     """Return the members of a request that `ask` and `run` have in common."""
     members: dict[str, Any] = {}
     if options.expires_in is not None:
-        members["expires_in"] = int(to_seconds(options.expires_in) or 0)
+        members["expires_in"] = int(options.expires_in)
     if options.session:
         members["session"] = {"id": options.session}
     texts = {"why": options.why, "title": options.title, "agent": options.agent}
@@ -42,11 +41,11 @@ def ask(options: Namespace) -> Exit:
     return _print_answer(request)
 
 
-def wait_for(signoff: Signoff, request: Request, wait: str) -> Request:
+def wait_for(signoff: Signoff, request: Request, seconds: float) -> Request:
     """Wait for a request after its address is on standard error, for whoever has to resume."""
     if request.is_open:
         complain(f"request {request.id} is open: {request.url}")
-    return signoff.wait(request, to_seconds(wait))
+    return signoff.wait(request, seconds)
 
 
 def _print_answer(request: Request) -> Exit:
@@ -85,8 +84,8 @@ def get(options: Namespace) -> Exit:
     """Print a request; the exit code is that of its only item."""
     signoff = Signoff()
     request = signoff.get(options.request)
-    if request.is_open and to_seconds(options.wait):
-        request = signoff.wait(request, to_seconds(options.wait))
+    if request.is_open and options.wait:
+        request = signoff.wait(request, options.wait)
     write_json(request.raw)
     return _status_code(request)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from signoff_client.cli.exits import Exit, Terminated, code_of, complain, terminable
 from signoff_client.errors import SignoffError
+from signoff_client.settings import to_seconds
 
 HOSTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "cursor")
 
@@ -78,10 +79,12 @@ def _add_asking(commands: Any) -> None:
 
 
 def _add_members(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--wait", default="1d", help="how long to wait, 0 for not at all (1d)")
+    parser.add_argument(
+        "--wait", type=_seconds, default=86_400.0, help="how long to wait, 0 for not at all (1d)"
+    )
     parser.add_argument("--why", help="the reason, for the people who decide")
     parser.add_argument("--may-edit", action="store_true", help="reviewers may change arguments")
-    parser.add_argument("--expires-in", help="when the request expires (1d)")
+    parser.add_argument("--expires-in", type=_seconds, help="when the request expires (1d)")
     parser.add_argument("--session", help="the id of the job that asks, to group its requests")
     parser.add_argument("--agent", help="the agent that asks, if the key has none")
     parser.add_argument(
@@ -94,7 +97,9 @@ def _add_requests(commands: Any) -> None:
 
     parser = commands.add_parser("get", help="show a request, or wait for it")
     parser.add_argument("request", help="the id of the request")
-    parser.add_argument("--wait", default="0", help="how long to wait until it is decided")
+    parser.add_argument(
+        "--wait", type=_seconds, default=0.0, help="how long to wait until it is decided"
+    )
     parser.set_defaults(run=asking.get)
 
     parser = commands.add_parser("list", help="list the newest requests, one JSON text a line")
@@ -126,7 +131,7 @@ def _add_hooks(commands: Any) -> None:
     actions = hooks.add_subparsers(required=True, metavar="ACTION")
     parser = actions.add_parser("install", help="write the hooks into the settings of the host")
     parser.add_argument("host", choices=HOSTS)
-    parser.add_argument("--wait", default="", help="how long a call waits for people")
+    parser.add_argument("--wait", type=_seconds, help="how long a call waits for people")
     parser.add_argument("--matcher", default="", help="the tools that need approval, as a regexp")
     parser.add_argument(
         "--managed", action="store_true", help="for all users of this machine, as administrator"
@@ -141,6 +146,13 @@ def _add_hooks(commands: Any) -> None:
     parser = actions.add_parser("check", help="say what is missing for the hooks to work")
     parser.add_argument("host", choices=HOSTS)
     parser.set_defaults(run=check.check)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return to_seconds(text) or 0.0
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _json(text: str) -> Any:

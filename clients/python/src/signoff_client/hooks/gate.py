@@ -97,7 +97,7 @@ def _run(arguments: Sequence[str], output: _Output) -> int:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="signoff hook")  # its exit code for wrong usage is 2
     parser.add_argument("host", choices=sorted(HOSTS))
-    parser.add_argument("--wait", type=to_seconds, help="how long the call waits for people")
+    parser.add_argument("--wait", type=_seconds, help="how long the call waits for people")
     parser.add_argument(
         "--if-down",
         choices=("deny", "ask"),
@@ -108,6 +108,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--agent", default="", help="the agent that asks, if the key has none")
     parser.add_argument("--event", default="", help="Copilot CLI: the event of this hook")
     return parser.parse_args(arguments)
+
+
+def _seconds(text: str) -> float:
+    return to_seconds(text) or 0.0
 
 
 def _read_message() -> Mapping[str, Any]:

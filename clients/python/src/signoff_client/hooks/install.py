@@ -18,7 +18,7 @@ from signoff_client.cli.exits import Exit, complain, write
 from signoff_client.errors import ConfigurationError
 from signoff_client.hooks.gate import HOSTS, MARGIN_SECONDS
 from signoff_client.hooks.layouts import LAYOUTS, Layout
-from signoff_client.settings import check_url, read_settings, to_seconds, write_credentials
+from signoff_client.settings import check_url, read_settings, write_credentials
 
 _REPORT_SECONDS: Final = 30
 #: Turns every failure of a hook into the exit code that denies: also a program that is missing.
@@ -31,8 +31,8 @@ def install(options: Namespace) -> Exit:
     _ensure_credentials()
     path = layout.file(managed=options.managed)
     _refuse_repository(path)
-    wait_seconds = to_seconds(options.wait or HOSTS[options.host].wait_seconds)
-    if wait_seconds is None or wait_seconds < 1:
+    wait_seconds = HOSTS[options.host].wait_seconds if options.wait is None else options.wait
+    if wait_seconds < 1:
         raise ValueError("--wait must be at least a second")
     settings = read_json(path)
     events = _events(layout, options, wait_seconds)
@@ -93,9 +93,10 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{path} cannot be read, and stays as it is: {error}") from error
-    if not isinstance(settings, dict) or not isinstance(settings.get("hooks", {}), dict):
-        raise ConfigurationError(f"{path} has no object of hooks, and stays as it is")
-    return settings
+    hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(rows, list) for rows in hooks.values()):
+        raise ConfigurationError(f"{path} has no object with lists of hooks, and stays as it is")
+    return dict(settings)
 
 
 def _merge(
