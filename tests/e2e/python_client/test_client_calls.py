@@ -320,7 +320,7 @@ async def test_the_async_block_of_an_approval_is_reported(desk):
             async with signoff.start(request):
                 raise KeyError("x")
 
-        rows = await signoff.list(agent="ci", status="decided")
+        rows = await signoff.list(agent=desk.agent, status="decided")
 
     assert [row.item.state for row in rows if row.id == request.id] == ["in_doubt"]
 

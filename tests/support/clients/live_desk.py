@@ -4,12 +4,13 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from tests.support.processes import REPOSITORY
+from tests.support.processes import REPOSITORY, manage
 from tests.support.product import Product, embedded_product
 
 CLIENT_SOURCE = REPOSITORY / "clients" / "python" / "src"
@@ -17,26 +18,40 @@ APPROVE = {"approved": True}
 _SECONDS = 60
 
 
+#: Makes external agents of the demo's team, and prints a key for each of them.
+_MAKE_AGENTS = """
+from inbox.actions.agents.external_agents import set_external_agent
+from inbox.actions.people.api_keys import make_key
+from inbox.queries.people.teams import team_by_slug
+from inbox.rules.people.access import SEED, Permission
+
+team = team_by_slug("demo").pk
+for slug in {slugs}:
+    set_external_agent(team_id=team, slug=slug, actor=SEED)
+    print(make_key(team_id=team, name=slug, scopes={{Permission.RUN}}, agent=slug, actor=SEED)[1])
+"""
+_AGENTS = 12
+
+
 class Desk:
-    """The external agent `ci` with its key, and a reviewer."""
+    """External agents with their keys, and a reviewer."""
 
     def __init__(self, product: Product) -> None:
         self.product = product
         self.url = product.url
+        slugs = [f"ci-{number}" for number in range(_AGENTS)]
+        script = _MAKE_AGENTS.format(slugs=slugs)
+        keys = manage(product.environment, "shell", "-v0", "-c", script).split()
+        self._agents = cycle(zip(slugs, keys, strict=True))
         self._admin = _api(product.url, product.create_api_key("read", "admin"))
-        answer = self._admin.put("/api/agents/ci", json={"kind": "external"})
-        answer.raise_for_status()
-        self.key = self.new_key()
-        self._program = _api(product.url, self.key)
         self._reviewer = _api(product.url, product.create_api_key("read", "decide"))
         self._seen: set[str] = set()
+        self.take_next_agent()
 
-    def new_key(self) -> str:
-        """Create a key of the agent."""
-        options = ("--name", "ci", "--scope", "run", "--agent", "ci")
-        from tests.support.processes import manage
-
-        return manage(self.product.environment, "create_api_key", *options)
+    def take_next_agent(self) -> None:
+        """Go on as another agent: each may ask a number of times a minute."""
+        self.agent, self.key = next(self._agents)
+        self._program = _api(self.url, self.key)
 
     def environment(self, directory: Path, **more: str) -> dict[str, str]:
         """Return the environment of a program whose files are in a directory of its own."""
@@ -98,6 +113,13 @@ class Desk:
         """Return the status of a request, and the state of its first call."""
         request = self.read(request_id)
         return request["status"], request["items"][0]["state"]
+
+    def is_deviating(self, request_id: str) -> bool:
+        """Return whether other arguments were executed than approved, by the audit trail."""
+        thread = self.read(request_id)["thread"]
+        answer = self._admin.get("/api/audit", params={"thread": thread, "action": "tool.deviated"})
+        answer.raise_for_status()
+        return bool(answer.json()["results"])
 
     def schema(self) -> dict[str, Any]:
         """Return the OpenAPI description that the server publishes."""
