@@ -58,7 +58,8 @@ lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/mypy --config-file clients/python/pyproject.toml
+	PYTHONPATH=clients/python/src $(BIN)/lint-imports
 	$(BIN)/python tools/plain_names.py
 	$(BIN)/python tools/dead_code.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
