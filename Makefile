@@ -2,7 +2,8 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test test-all test-release servers lint texts schema bench campaign lock base dev
+.PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema bench campaign \
+	lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,8 +12,9 @@ SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only.
 # The races of grants hold on SQLite, too.
-LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients frameworks operations \
-	security) tests/races/policies/test_grant_races.py
+LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients coding_agents \
+	framework_snippets frameworks operations recovery security typescript_client) \
+	tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
 	tests/unit/policies/test_policy_properties.py tests/unit/policies/test_implication.py \
@@ -51,11 +53,18 @@ test-release: test-all ## Run everything before a release: the full matrix, Post
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks
 
+clients: dev ## Build the clients, install them into empty environments, and run them
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/clients/installed tests/e2e/typescript_client
+
+client-typescript: dev ## Build the TypeScript client, install it into an empty project, and run it
+	$(BIN)/python -m pytest tests/e2e/typescript_client
+
 lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/mypy --config-file clients/python/pyproject.toml
+	PYTHONPATH=clients/python/src $(BIN)/lint-imports
 	$(BIN)/python tools/plain_names.py
 	$(BIN)/python tools/dead_code.py
 	$(BIN)/python manage.py makemigrations --check --dry-run

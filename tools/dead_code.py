@@ -12,7 +12,7 @@ from typing import Final
 
 from vulture import Vulture
 
-SOURCES: Final = ("agents", "bench", "inbox", "tests", "tools")
+SOURCES: Final = ("agents", "bench", "clients", "inbox", "tests", "tools")
 #: Templates use attributes, and frameworks call methods: only these kinds are certain.
 KINDS: Final = {"class", "function"}
 DECORATORS: Final = [

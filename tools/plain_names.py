@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 ALLOWED: Final = Path(__file__).with_name("plain_names_allowed.json")
-ROOTS: Final = ("agents", "bench", "inbox", "tests", "tools")
+ROOTS: Final = ("agents", "bench", "clients", "inbox", "tests", "tools")
 
 #: Participles and adverbs that say nothing about the value, with the nouns to use instead.
 BANNED_NAMES: Final = {

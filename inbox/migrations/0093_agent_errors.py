@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0085_first_steps")]
+    dependencies = [("inbox", "0089_callbacks")]
 
     operations = [
         migrations.CreateModel(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 MODULES = sorted(
-    path for name in ("agents", "inbox", "tests") for path in (ROOT / name).rglob("*.py")
+    path for name in ("agents", "clients", "inbox", "tests") for path in (ROOT / name).rglob("*.py")
 )
 
 MOST_FILES = 15
