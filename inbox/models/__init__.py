@@ -41,8 +41,8 @@ from inbox.models.people.teams import Membership, Team, User
 from inbox.models.policies.due_steps import DueStep
 from inbox.models.policies.grants import Grant
 from inbox.models.policies.policies import PolicyDraft, PolicyVersion, Ruling
-from inbox.models.runs.agent_errors import AgentError
 from inbox.models.requests.agent_requests import AgentRequest, AgentSession
+from inbox.models.runs.agent_errors import AgentError
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import (
     DeliveredOutcome,

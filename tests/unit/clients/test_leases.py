@@ -27,9 +27,11 @@ later_answers = pytest.mark.parametrize("later", [STARTED, REFUSED], ids=["prolo
 
 @later_answers
 def test_the_lease_is_prolonged_while_the_block_runs(later):
-    with faulty_server(STARTED, later) as server:
-        with Signoff(server.url, "key").start(REQUEST, lease_seconds=0):
-            assert wait_for(lambda: len(starts(server)) > 3, seconds=30)
+    with (
+        faulty_server(STARTED, later) as server,
+        Signoff(server.url, "key").start(REQUEST, lease_seconds=0),
+    ):
+        assert wait_for(lambda: len(starts(server)) > 3, seconds=30)
 
     assert len(set(starts(server))) == 1
     assert server.requests[-1][1].endswith("/report")
