@@ -51,7 +51,7 @@ def restored(installation, tmp_path, archive):
 
 
 def counts(environment):
-    """How often the charge of each key was executed."""
+    """Return the number of executions of the charge, by key."""
     with closing(sqlite3.connect(environment["SIGNOFF_LEDGER"])) as ledger:
         if not ledger.execute("SELECT 1 FROM sqlite_master WHERE name = 'execution'").fetchone():
             return {}
