@@ -26,7 +26,7 @@ OUTCOME_UNKNOWN = "signoff:outcome_unknown"
 
 @dataclass(frozen=True)
 class Request:
-    """What a reviewer would see."""
+    """A request as a reviewer would see it."""
 
     message: str
     reason: str
@@ -59,8 +59,8 @@ def approve(**edits: Any) -> Answer:
 def deny(reason: str = "", *, feedback: str = "") -> Answer:
     """Reject a call, or ask back with `feedback`."""
     members = {"reason": reason, "feedback": feedback}
-    given = {name: text for name, text in members.items() if text}
-    return lambda request: _resolved(request, {"approved": False, **given})
+    payload = {name: text for name, text in members.items() if text}
+    return lambda request: _resolved(request, {"approved": False, **payload})
 
 
 def answer(value: Any) -> Answer:
@@ -277,9 +277,9 @@ class AgentRun:
     def _take_messages_of_tools(self, run: MemoryRun) -> None:
         """Add what running tools have sent; a repeated call sends its messages again."""
         events, run.out_of_band = run.out_of_band, []
-        known = {message.id for message in self._conversation.messages}
+        known_ids = {message.id for message in self._conversation.messages}
         for event in events:
-            if getattr(event, "message_id", "") not in known:
+            if getattr(event, "message_id", "") not in known_ids:
                 self._conversation.apply(event)
 
     def _take(self, event: BaseEvent) -> None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 operation = partial(describe_operation, tag="interrupts", scope=Permission.READ)
 
 _NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
+_ID = {"type": "string", "format": "uuid"}
 _DAY = {"type": "string", "format": "date"}
 _FLAG = {"type": "string", "enum": ["1"]}
 #: The parameters of `inbox.rules.decisions.list_filters`.
@@ -54,6 +55,13 @@ FILTERS = [
         "state",
         "A status that is more exact than `status`.",
         {"enum": [state.value for state in ListState]},
+    ),
+    query("run", "Only those of this run.", _ID),
+    query("thread", "Only those of this thread.", _ID),
+    query(
+        "interrupt_id",
+        "Only those with this AG-UI id, which is unique in a thread only.",
+        _NAME,
     ),
     query("agent", "Only those of this agent.", _NAME),
     query("tool", "Only those about this tool.", _NAME),
@@ -255,8 +263,9 @@ def _filter(request: Request) -> InterruptFilter:
     if status not in _STATUSES:
         raise errors.InvalidInput("`status` is `open` or `closed`.")
     interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
-    reject_parameters(ignored)
-    return interrupt_filter
+    rest_filter, ignored_by_rest = interrupt_filter.of_rest(query)
+    reject_parameters([*ignored, *ignored_by_rest])
+    return rest_filter
 
 
 def _represent(

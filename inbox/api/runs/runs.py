@@ -81,7 +81,7 @@ class StartRunInput(Schema):
         )
 
 
-class Run(Schema):
+class ListedRun(Schema):
     id: Id
     run_id: Annotated[str, example("r-1")] = source("external_id")
     """Its AG-UI id. Other threads may have a run with the same id."""
@@ -99,8 +99,11 @@ class Run(Schema):
     queued_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+
+
+class Run(ListedRun):
     terminal_event: Agui | None
-    """RUN_FINISHED or RUN_ERROR; null in lists, and until the run has ended."""
+    """RUN_FINISHED or RUN_ERROR; null until the run has ended."""
 
 
 class AcceptedRun(Run):
@@ -112,7 +115,7 @@ class Runs(ApiView):
     @operation(
         "GET",
         "List the latest runs",
-        {200: Page[Run]},
+        {200: Page[ListedRun]},
         parameters=[
             query(
                 "status",
@@ -136,7 +139,7 @@ class Runs(ApiView):
             agent=agent_parameter(query),
             thread=threads.thread_for(actor, _id_parameter("thread", thread)) if thread else None,
         )
-        return pagination.page(rows, represent_run)
+        return pagination.page(rows, ListedRun.represent)
 
     @operation(
         "POST",

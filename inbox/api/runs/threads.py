@@ -15,7 +15,7 @@ from inbox.api.base.field_types import UNSET, AgentName, Agui, Id, example
 from inbox.api.base.openapi_descriptions import describe_operation, page_parameters, query
 from inbox.api.base.pagination import NUMBER_CURSOR, SLUG
 from inbox.api.base.schema import Page, Schema, source
-from inbox.api.runs.runs import Run, ThreadName, agent_parameter, represent_run
+from inbox.api.runs.runs import ListedRun, ThreadName, agent_parameter
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_call
 from inbox.queries.runs import threads
 from inbox.rules.decisions.consent import SIGNOFF
@@ -128,14 +128,14 @@ class Threads(ApiView):
         state = threads.hydration_of(thread).state
         return Response({"state": state if self.may_see_secrets else NAMES.masked(state)})
 
-    @operation("GET", "List the runs of a thread, the latest first", {200: Page[Run]})
+    @operation("GET", "List the runs of a thread, the latest first", {200: Page[ListedRun]})
     def list_runs_of_thread(self, request: Request, thread_id: UUID) -> Response:
         actor, pagination = self.actor, self.pagination
         thread = threads.thread_for(actor, thread_id)
         rows = threads.runs_for(
             actor, thread=thread, limit=pagination.one_more, after=pagination.after_id
         )
-        return pagination.page(rows, represent_run)
+        return pagination.page(rows, ListedRun.represent)
 
 
 def _represent(row: "models.Thread", model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:

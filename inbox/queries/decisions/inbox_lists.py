@@ -395,10 +395,8 @@ def _matching(
         agent = Agent.objects.filter(team__in=teams, slug=filters.agent).first()
         teams = [agent.team_id] if agent else []
         conditions.append(Q(agent=agent))
-    if filters.tool:
-        conditions.append(Q(tool=filters.tool))
-    if filters.reason:
-        conditions.append(Q(reason=filters.reason))
+    exact = ("tool", "reason", "run", "thread", "interrupt_id")
+    conditions += [Q(**{name: value}) for name in exact if (value := getattr(filters, name))]
     if filters.mine:
         conditions.append(_own(actor, filters, now))
     if filters.expiring:

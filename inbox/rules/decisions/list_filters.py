@@ -68,6 +68,10 @@ class InterruptFilter:
     until: date | None = None  #: the last day
     text: str = ""
     sort: Sort = Sort.DUE
+    # Of REST only; pages lead from a run to its requests by links.
+    run: UUID | None = None
+    thread: UUID | None = None
+    interrupt_id: str = ""  #: as the agent named it
 
     def __post_init__(self) -> None:
         if self.sort is Sort.DUE and not self.is_open:
@@ -135,6 +139,17 @@ class InterruptFilter:
         if "state=" not in query:
             query = "&".join(filter(None, (urlencode({"state": self.state}), query)))
         return query
+
+    def of_rest(self, query: Mapping[str, str]) -> "tuple[InterruptFilter, list[str]]":
+        """Return the filter with `run`, `thread` and `interrupt_id`, and invalid parameters."""
+        read = ParameterReader(query)
+        filters = replace(
+            self,
+            run=read.id("run"),
+            thread=read.id("thread"),
+            interrupt_id=read.name("interrupt_id"),
+        )
+        return filters, read.ignored
 
     @classmethod
     def from_text(cls, query: str) -> "InterruptFilter":

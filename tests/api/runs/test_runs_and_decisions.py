@@ -410,3 +410,36 @@ def test_every_error_is_a_problem_for_people_and_for_programs(api):
         assert problem["title"]
         assert problem["detail"].endswith(".")
     assert shapeless.json()["problems"] == {"message": ["This field is required."]}
+
+
+@pytest.mark.parametrize("name", ["run", "thread", "interrupt_id"])
+def test_a_run_leads_to_its_interrupts(api, world, name):
+    start(world, "rehearse:tool_call")
+    run = start(world, "rehearse:parallel3")
+    start(world, "rehearse:tool_call")
+    rows = open_interrupts(run)
+    value = {"run": run.pk, "thread": run.thread_id, "interrupt_id": rows[0].interrupt_id}[name]
+
+    listed = api.get(f"/api/interrupts?{name}={value}").json()["results"]
+
+    expected = rows[:1] if name == "interrupt_id" else rows
+    assert {item["id"] for item in listed} == {str(row.pk) for row in expected}
+    assert {item["run"] for item in listed} == {str(run.pk)}
+
+
+def test_filters_of_runs_take_ids_only_and_show_nothing_of_others(api, world, carol):
+    run = start(world, "rehearse:tool_call")
+    stranger = Client()
+    stranger.force_login(world.carol)
+
+    assert api.get("/api/interrupts?run=all").status_code == 400
+    assert stranger.get(f"/api/interrupts?run={run.pk}").json()["results"] == []
+
+
+def test_lists_of_runs_leave_terminal_events_out(api, world):
+    run = start(world, "rehearse:tool_call")
+
+    lists = [api.get("/api/runs"), api.get(f"/api/threads/{run.thread_id}/runs")]
+
+    assert ["terminal_event" in each.json()["results"][0] for each in lists] == [False, False]
+    assert api.get(f"/api/runs/{run.pk}").json()["terminal_event"]["type"] == "RUN_FINISHED"
