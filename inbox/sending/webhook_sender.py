@@ -74,14 +74,15 @@ def _deliver(delivery: Delivery) -> None:
 def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, str]:
     """Send a message; return the HTTP status, the problem, and the beginning of the body."""
     endpoint, now = delivery.endpoint, database_now()
-    private = is_private_host(endpoint.url)
-    if not private and not endpoint.url.lower().startswith("https:"):
-        return None, DeliveryProblem.CLEAR, ""
     try:
+        url = decrypt(delivery.url) if delivery.url else endpoint.url
+        private = is_private_host(url)
+        if not private and not url.lower().startswith("https:"):
+            return None, DeliveryProblem.CLEAR, ""
         secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
         headers = sign(delivery.wire_id, delivery.body, secrets, at=clock.now())
         answer = outgoing_http.post(
-            endpoint.url,
+            url,
             delivery.body,
             headers,
             may_be_private=private,

@@ -10,7 +10,7 @@ from inbox.actions.agents.environments import check_environment
 from inbox.actions.agents.remote_agents import RemoteAgentResult
 from inbox.actions.audit import audit_trail
 from inbox.actions.conflicts import retry_on_conflict
-from inbox.actions.webhooks.endpoints import is_private_host
+from inbox.actions.webhooks.endpoints import is_private_host, set_callbacks
 from inbox.models import Agent
 from inbox.models.locks import lock_agent
 from inbox.platform.clock import database_now
@@ -69,6 +69,8 @@ def set_external_agent(
         check_prefixes(callback_prefixes, is_private=is_private_host)
         agent.callback_prefixes = json.dumps(list(callback_prefixes))
     agent.save(force_insert=is_new)
+    if callback_prefixes is not None:
+        set_callbacks(agent=agent, prefixes=callback_prefixes, actor=actor, now=now)
     audit_trail.record(
         "agent.added" if is_new else "agent.changed",
         actor,

@@ -99,16 +99,17 @@ def _start(
     thread, now = lock_thread(request=request_id, with_team=True)
     require_program(actor, thread, now=now)
     request = request_of(thread.pk)
-    request.heard_at = now
-    request.save(update_fields=["heard_at"])
     run = settle_due(thread=thread, request=request, now=now)
     call = find_call(thread, item_id)
+    result: StartedCall | errors.RequestRejected
     try:
-        return _start_locked(
+        result = _start_locked(
             thread, run, request, call, attempt, args_digest, lease_seconds, now=now
         )
     except errors.RequestRejected as rejection:
-        return rejection
+        result = rejection
+    AgentRequest.objects.filter(pk=request.pk).update(heard_at=now)
+    return result
 
 
 def _start_locked(

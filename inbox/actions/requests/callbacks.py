@@ -1,9 +1,13 @@
-"""Calling a program back: the URL that it sent."""
+"""Calling programs back when their requests are decided."""
 
 import json
+from contextlib import suppress
+from datetime import datetime
 
-from inbox.models import Agent
-from inbox.platform.encryption import encrypt
+from inbox.actions.webhooks import outbox
+from inbox.models import Agent, AgentRequest, Thread
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.rules.errors import InvalidValue
 from inbox.rules.requests.callbacks import check_callback
 
 
@@ -13,3 +17,15 @@ def encrypted_callback(agent: Agent, url: str) -> str:
         return ""
     check_callback(url, json.loads(agent.callback_prefixes))
     return encrypt(url)
+
+
+def queue_callback(*, thread: Thread, request: AgentRequest, now: datetime) -> None:
+    """
+    Store the call of a decided request, if its URL is still below a prefix of the agent.
+
+    The delivery workers of webhooks send it; a program that misses it reads the request later.
+    """
+    if request.callback:
+        with suppress(InvalidValue, DecryptionFailed):
+            check_callback(decrypt(request.callback), json.loads(thread.agent.callback_prefixes))
+            outbox.program_called_back(thread=thread, request=request, now=now)

@@ -19,6 +19,7 @@ from ag_ui.core import (
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.requests.callbacks import queue_callback
 from inbox.actions.runs import event_log
 from inbox.actions.runs.claim import append_run_started
 from inbox.actions.runs.run_termination import close_run
@@ -57,6 +58,7 @@ def begin_pulled_run(*, thread: Thread, run: Run, now: datetime) -> None:
         _set_status(request, RequestStatus.DECIDED)
     if was_open:
         outbox.request_decided(thread=thread, request=request, now=now)
+        queue_callback(thread=thread, request=request, now=now)
 
 
 def reopen_request(thread: Thread) -> None:

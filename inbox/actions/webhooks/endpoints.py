@@ -15,7 +15,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import Delivery, WebhookEndpoint
+from inbox.models import Agent, Delivery, WebhookEndpoint
 from inbox.models.locks import lock_webhook
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
@@ -58,7 +58,8 @@ def add_webhook(
     idempotency, now = idempotency or IdempotencyKey(), database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return WebhookEndpoint.objects.get(pk=earlier), ""
-    if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MAX_ENDPOINTS:
+    existing = WebhookEndpoint.objects.filter(team=team_id, agent=None, removed_at=None)
+    if existing.count() >= MAX_ENDPOINTS:
         text = TranslatableMessage(
             "A team can have at most {count} webhooks. Remove one first.", count=MAX_ENDPOINTS
         )
@@ -76,6 +77,32 @@ def add_webhook(
     )
     record(endpoint, "webhook.added", actor, now, events=event_types)
     return endpoint, secret
+
+
+def set_callbacks(*, agent: Agent, prefixes: Sequence[str], actor: Actor, now: datetime) -> None:
+    """
+    Store the endpoint by which programs of an agent are called back, with a secret that signs.
+
+    The caller holds the agent's lock. Without prefixes an endpoint that exists gets no messages.
+    """
+    endpoint = WebhookEndpoint.objects.filter(agent=agent).first()
+    if endpoint is None and prefixes:
+        endpoint = WebhookEndpoint.objects.create(
+            team_id=agent.team_id,
+            agent=agent,
+            url=prefixes[0],
+            description=f"Callbacks of {agent.slug}",
+            event_types=[],
+            secret=encrypt(_new_secret()),
+            created_at=now,
+            changed_at=now,
+        )
+        record(endpoint, "webhook.added", actor, now, events=[], agent=agent.slug)
+    elif endpoint is not None and prefixes:
+        changes: dict[str, Any] = {"url": prefixes[0], "changed_at": now}
+        if endpoint.removed_at is not None:
+            changes |= {"removed_at": None, "secret": encrypt(_new_secret())}
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**changes)
 
 
 @transaction.atomic(durable=True)
@@ -101,16 +128,26 @@ def change_webhook(
     """
     endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     check_seen()
+    if endpoint.agent_id and not (url is None and event_types is None):
+        text = TranslatableMessage(
+            "This webhook calls programs of an agent back. Change the callback_prefixes of the "
+            "agent instead."
+        )
+        raise errors.InvalidValue(text, problems={"url": [text]})
     values: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
     changes = {
         name: value
         for name, value in values.items()
         if value is not None and value != getattr(endpoint, name)
     }
-    types = _check(
-        changes.get("url"),
-        changes.get("event_types", endpoint.event_types),
-        changes.get("description", endpoint.description),
+    types = (
+        []
+        if endpoint.agent_id
+        else _check(
+            changes.get("url"),
+            changes.get("event_types", endpoint.event_types),
+            changes.get("description", endpoint.description),
+        )
     )
     if "event_types" in changes:
         changes["event_types"] = types

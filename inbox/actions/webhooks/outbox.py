@@ -165,6 +165,20 @@ def request_decided(*, thread: Thread, request: AgentRequest, now: datetime) -> 
         )
 
 
+def program_called_back(*, thread: Thread, request: AgentRequest, now: datetime) -> None:
+    """Store the message to the program itself, by the callback endpoint of its agent."""
+    endpoint = WebhookEndpoint.objects.filter(agent=thread.agent_id, removed_at=None).first()
+    if endpoint is not None:
+        _insert(
+            [endpoint.pk],
+            EventType.REQUEST_DECIDED,
+            [(None, request_facts(thread, request))],
+            now,
+            thread,
+            url=request.callback,
+        )
+
+
 def call_reported(
     kind: EventType, *, thread: Thread, request: AgentRequest, call: ToolCall, now: datetime
 ) -> None:
@@ -279,6 +293,7 @@ def _insert(
     facts: Sequence[tuple[Interrupt | None, Mapping[str, Any]]],
     now: datetime,
     thread: Thread | None = None,
+    url: str = "",
 ) -> None:
     Delivery.objects.bulk_create(
         Delivery(
@@ -286,6 +301,7 @@ def _insert(
             thread=thread,
             interrupt=row,
             type=kind,
+            url=url,
             body=message(kind, fact, now),
             next_try_at=now,
             created_at=now,

@@ -10,6 +10,7 @@ from inbox.api.base.schema import Schema
 from inbox.rules.notifications.events import ChannelEnd, ChannelKind
 from inbox.rules.people.access import ActorKind
 from inbox.rules.policies.grants import GrantEnd
+from inbox.rules.requests.request_states import RequestStatus
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import EventType
 
@@ -151,6 +152,33 @@ class ChannelData(Schema):
     team: Annotated[str, example("demo")]
 
 
+class DecidedRequest(Schema):
+    """A request of a program without its content: read it by its id."""
+
+    id: Id
+    status: RequestStatus
+    url: Annotated[str, example("https://signoff.example.com/threads/0199c7b2/")]
+    session: Annotated[str | None, example("nightly:22")]
+    """The program's own name of its session."""
+
+
+class RequestData(Schema):
+    request: DecidedRequest
+    agent: AgentName
+    team: Annotated[str, example("ops")]
+
+
+class WebhookCall(Schema):
+    id: Id
+    item: Annotated[str, example("1")]
+    """The program's own id."""
+    tool: Annotated[str, example("refund")]
+
+
+class CallData(RequestData):
+    call: WebhookCall
+
+
 class NoData(Schema):
     """A test message carries no data."""
 
@@ -209,6 +237,18 @@ class ChannelMessage(Schema):
     data: ChannelData
 
 
+class RequestMessage(Schema):
+    type: Literal[EventType.REQUEST_DECIDED]
+    timestamp: datetime
+    data: RequestData
+
+
+class CallMessage(Schema):
+    type: Literal[EventType.CALL_IN_DOUBT, EventType.CALL_DEVIATED]
+    timestamp: datetime
+    data: CallData
+
+
 class TestMessage(Schema):
     type: Literal["webhook.test"]
     timestamp: datetime
@@ -225,6 +265,9 @@ _MESSAGES: Final[dict[str, tuple[type[Schema], str]]] = {
     "interrupt.endorsed": (EndorsedMessage, "One of several people approved an open interrupt"),
     "interrupt.expiring": (NoticeMessage, "An open interrupt expires soon"),
     "interrupt.expired": (ClosedMessage, "An interrupt has expired"),
+    "request.decided": (RequestMessage, "All items of a program's request are answered"),
+    "call.in_doubt": (CallMessage, "A program does not say whether a call took effect"),
+    "call.deviated": (CallMessage, "A program reports other arguments than the approved ones"),
     "grant.made": (GrantMessage, "A reviewer has allowed further calls of a tool"),
     "grant.ended": (GrantMessage, "A grant has ended"),
     "policy.published": (PolicyMessage, "A version of a team's policy is in force"),

@@ -80,7 +80,8 @@ class Webhook(Schema):
     team: TeamName = source("team.slug")
     url: Url
     description: Description
-    events: Events = source("event_types")
+    events: Annotated[list[EventType], example(["run.finished"])] = source("event_types")
+    """Empty for the endpoint that calls the programs of an agent back."""
     enabled: bool
     disabled_at: datetime | None
     disabled_reason: Annotated[DisabledReason | None, BLANK_AS_NULL]

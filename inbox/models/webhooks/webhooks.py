@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.people.teams import Team
 from inbox.models.runs.interrupts import Interrupt
@@ -26,6 +27,13 @@ class WebhookEndpoint(models.Model):
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="webhooks")
+    agent = models.OneToOneField(
+        Agent,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="callbacks",
+        help_text="whose programs are called back; such an endpoint has no events of its own",
+    )
     url = models.CharField(max_length=2_000)
     description = models.CharField(max_length=200, blank=True)
     event_types = models.JSONField()
@@ -68,6 +76,12 @@ class Delivery(models.Model):
         Interrupt, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     type = models.CharField(max_length=40)
+    url = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="encrypted: of a callback; blank for the URL of the endpoint",
+    )
     body = models.TextField(help_text="JSON text that is signed and sent")
     status = models.CharField(
         max_length=10, choices=choices(DeliveryStatus), default=DeliveryStatus.PENDING

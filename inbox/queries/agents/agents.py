@@ -16,7 +16,7 @@ from inbox.queries.people.access import access_filter, permissions_in
 from inbox.queries.people.teams import team_to_change
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import endpoint_digest
-from inbox.rules.errors import InvalidInput, NotFound
+from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -55,13 +55,13 @@ def agent_to_ask(actor: Actor, slug: str) -> Agent:
 
     Raises:
         NotFound: also if the actor may not see it.
-        InvalidInput: none is named, and the key is not that of an agent.
+        InvalidValue: none is named, and the key is not that of an agent.
     """
     if not slug:
         own = Agent.objects.filter(pk=actor.agent_id) if actor.agent_id else Agent.objects.none()
         slug = own.values_list("slug", flat=True).first() or ""
         if not slug:
-            raise InvalidInput("Send `agent`, or use the key of an agent.")
+            raise InvalidValue("Send `agent`, or use the key of an agent.")
     return agent_for(actor, slug)
 
 

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership, Thread
+from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership
 from inbox.models.statements import Select
-from inbox.queries.people.access import access_filter, permissions_in, require
+from inbox.queries.people.access import access_filter, require
 from inbox.queries.requests.programs import is_program
 from inbox.queries.requests.request_items import RequestItem, load_items
 from inbox.queries.runs.interrupt_states import entry_of
@@ -84,7 +84,7 @@ _REQUEST = Select(
 
 def request_for(actor: Actor, request_id: UUID) -> AgentRequest:
     """
-    Return a request; for keys with the scope `run`, and for whoever may read the agent's threads.
+    Return a request of an agent that the actor may run.
 
     Raises:
         NotFound, Forbidden.
@@ -92,8 +92,7 @@ def request_for(actor: Actor, request_id: UUID) -> AgentRequest:
     row = _REQUEST.first(pk=request_id)
     if row is None:
         raise NotFound()
-    if Permission.RUN not in permissions_in(actor, row.team_id, row.agent_id):
-        require(actor, row.team_id, Permission.READ, row.agent_id)
+    require(actor, row.team_id, Permission.RUN, row.agent_id)
     return row
 
 
@@ -121,9 +120,8 @@ def requests_for(
     session: str = "",
 ) -> list[AgentRequest]:
     """Return requests in the actor's scope, the latest first."""
-    readable = access_filter(actor, team="team", agent="agent")
     rows = AgentRequest.objects.filter(
-        readable | access_filter(actor, Permission.RUN, team="team", agent="agent")
+        access_filter(actor, Permission.RUN, team="team", agent="agent")
     )
     if after is not None:
         rows = rows.filter(pk__lt=after)
@@ -233,8 +231,3 @@ def _deciders(team_id: UUID) -> tuple[int, int]:
     people = set(members.values_list("user", flat=True))
     channels = Channel.objects.filter(user__in=people, removed_at=None, disabled_at=None)
     return len(people), len(set(channels.values_list("user", flat=True)))
-
-
-def thread_with_request(thread: Thread) -> AgentRequest | None:
-    """Return the request of a thread of an external agent, None for other threads."""
-    return AgentRequest.objects.select_related("session").filter(thread=thread).first()

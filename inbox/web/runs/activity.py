@@ -122,6 +122,25 @@ _SENTENCES |= {
     "tool.started": (gettext_noop("{who} started the tool"), ""),
     "tool.settled": (gettext_noop("{who} returned the result"), ""),
     "tool.refused": (gettext_noop("{who} tried to start the tool (refused)"), ""),
+    "tool.in_doubt": (gettext_noop("{who} got no report of the outcome"), ""),
+    "tool.reported_late": (gettext_noop("{who} reported the outcome too late"), ""),
+    "tool.lapsed": (
+        gettext_noop("{who} ended the approval before the start"),
+        gettext_noop("You revoked the approval before the start"),
+    ),
+    "tool.deviated": (
+        gettext_noop("{who} executed other arguments than the approved ones"),
+        "",
+    ),
+    "request.asked": (gettext_noop("{who} asked for approval"), gettext_noop("You asked")),
+    "request.attached": (
+        gettext_noop("{who} asked for the same call again"),
+        gettext_noop("You asked for the same call again"),
+    ),
+    "request.withdrawn": (
+        gettext_noop("{who} withdrew the request"),
+        gettext_noop("You withdrew the request"),
+    ),
     "audit.erased": (
         gettext_noop("{who} erased names and texts"),
         gettext_noop("You erased names and texts"),

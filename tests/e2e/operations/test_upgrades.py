@@ -52,7 +52,7 @@ RENAMED_COLUMNS = {
 }
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
-    "inbox_agent": {"environment": ""},
+    "inbox_agent": {"environment": "", "callback_prefixes": "[]"},
     "inbox_apikey": {"made_by_user_id": None},
     "inbox_decision": {
         "ruling_id": None,
@@ -67,7 +67,7 @@ NEW_COLUMNS = {
         "severity": "",
         "is_reversible": None,
     },
-    "inbox_run": {"retriers": None},
+    "inbox_run": {"retriers": None, "pulled": False},
     "inbox_team": {
         "file_days": None,
         "policy_version_id": None,
@@ -78,6 +78,16 @@ NEW_COLUMNS = {
         "reject_reasons": '["Wrong amount", "Wrong recipient", "Not now", "Needs more detail"]',
         "override_group": "",
     },
+    "inbox_toolcall": {
+        "attempt": "",
+        "lease_until": None,
+        "start_before": None,
+        "executed_args": None,
+        "outcome": "",
+        "late_report": None,
+    },
+    "inbox_delivery": {"url": ""},
+    "inbox_webhookendpoint": {"agent_id": None},
     "inbox_user": {"hides_first_steps": False},
 }
 NEW_TABLES = (
@@ -87,7 +97,7 @@ NEW_TABLES = (
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
     *("inbox_file", "inbox_storedblob"),
-    "inbox_toolpresentation",
+    *("inbox_toolpresentation", "inbox_agentsession", "inbox_agentrequest"),
 )
 #: The last migration of the version before, whose processes may still run during an upgrade.
 VERSION_BEFORE = "0074_message_arguments"

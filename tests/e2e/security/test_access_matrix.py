@@ -127,7 +127,7 @@ def as_asked(answer, path, things):
     for name in (
         *("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"),
         *("session_id", "passkey_id", "team", "key_id", "user", "invitation_id", "call_id"),
-        *("group", "grant_id", "channel_id", "identity_id"),
+        *("group", "grant_id", "channel_id", "identity_id", "file_id", "request_id", "asking"),
     ):
         text = text.replace(getattr(path, name) or " ", getattr(things, name) or " ")
     text = re.sub(r'value="\w{64}"', "", text)  # tokens of forms are others each time

@@ -9,6 +9,7 @@ from tests.support.audit.logs import keep_in
 from tests.support.files.samples import png
 from tests.support.files.sending import sent
 from tests.support.policies.published import publish, rule, tool_is
+from tests.support.requests.programs import Program, make_program
 from tests.support.security.callers import make_callers
 from tests.support.security.routes import Things
 from tests.support.steps import open_interrupts, start
@@ -91,7 +92,10 @@ def things(world, bob, settings, tmp_path):
     passkey = Authenticator.objects.create(
         pk=47119992, user=world.bob, type="webauthn", data={"name": "Bob"}
     )
+    agent_request = Program(make_program(world, "asking-ci")).ask()
     return Things(
+        request_id=agent_request["id"],
+        asking="asking-ci",
         session_id=str(session.pk),
         passkey_id=str(passkey.pk),
         interrupt_id=str(interrupt.pk),

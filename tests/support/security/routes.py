@@ -32,6 +32,13 @@ POST api/runs                                    401 404 202 202 202 404 401 403
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
 POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
+GET  api/requests                                401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/requests                                401 404 201 201 201 404 401 403 201 403 403 404 401
+GET  api/requests/<uuid:request_id>              401 404 200 200 200 404 401 403 200 403 403 404 401
+POST api/requests/<uuid:request_id>/withdraw     401 404 403 403 403 404 401 403 200 403 403 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/start 401 404 403 403 403 404 401 403 409 403 403 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/report 401 404 403 403 403 404 401 403 409 403 403 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/revoke 401 404 403 403 409 404 401 403 403 403 409 404 401
 POST api/files                                   401 415 415 415 415 415 401 415 415 415 415 415 401
 GET  api/files/<uuid:file_id>                    401 404 200 200 200 404 401 200 403 403 403 404 401
 DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403 403 403 204 404 401
@@ -385,6 +392,8 @@ class Things:
     grant_id: str = ""
     file_id: str = ""
     presentation_id: str = ""
+    request_id: str = ""  #: of a program
+    asking: str = ""  #: the slug of its agent
     provider: str = "corp"  #: an identity provider, which everybody knows
 
     @classmethod
@@ -393,6 +402,7 @@ class Things:
         return cls(
             slug="thin-air9",
             remote="thin-air8",
+            asking="thin-air7",
             team="thin7",
             group="thinair",
             user="99999",
@@ -406,7 +416,7 @@ class Things:
 _IDS = (
     *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
     *("invitation_id", "call_id", "grant_id", "channel_id", "identity_id", "presentation_id"),
-    "file_id",
+    *("file_id", "request_id"),
 )
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
@@ -416,7 +426,14 @@ _REMOTE = {
 }
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = (
-    *("api/runs", "api/webhooks", "webhooks/add", "review/decide", "review/withdraw"),
+    *(
+        "api/runs",
+        "api/requests",
+        "api/webhooks",
+        "webhooks/add",
+        "review/decide",
+        "review/withdraw",
+    ),
     *("api/interrupts/decide", "api/interrupts/withdraw", "api/audit/export", "audit/export"),
 )
 
@@ -504,6 +521,7 @@ class Route:
             ("<str:token>", "no-token"),
             ("<path:object_id>", things.thread_id),
             ("<path:rest>", "nothing"),
+            ("<path:item>", "1"),
             ("<int:number>", "1"),
             ("<slug:app_label>", "inbox"),
             ("<slug:rule_id>", "writes"),
@@ -554,9 +572,13 @@ class Route:
             "assignee": {"user": int(things.user)},
             "snooze": {"until": _tomorrow() if self.is_api else "tomorrow"},
             "export": {"team": things.team, "format": "csv"},
-            "withdraw": {"id": things.interrupt_id},
+            "withdraw": {} if "requests" in self.pattern else {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
             "comments": {"text": "a word among reviewers"},
+            "requests": {"agent": things.asking, "title": "Deploy?"},
+            "start": {"attempt": "a", "args_digest": ""},
+            "report": {"attempt": "a", "outcome": "succeeded"},
+            "revoke": {},
             "runs": {"agent": things.slug, "message": "rehearse:echo"},
             "message": {"message": "rehearse:echo"},
             "<slug:slug>": {
