@@ -11,8 +11,9 @@ SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only.
 # The races of grants hold on SQLite, too.
-LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server clients coding_agents frameworks \
-	operations security) tests/races/policies/test_grant_races.py
+LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server clients coding_agents \
+	frameworks operations security $(addprefix python_client/test_,command.py hook_settings.py \
+	hooks.py restarts.py)) tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
 	tests/unit/policies/test_policy_properties.py tests/unit/policies/test_implication.py \
