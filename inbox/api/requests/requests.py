@@ -73,7 +73,7 @@ Url = Annotated[str, url(2_000), example("https://ci.example.com/runs/9")]
 
 
 class ExecutionInput(Schema):
-    """How the program executes an approved call."""
+    """The execution of an approved call by the program."""
 
     report: Flag = UNSET
     """False if the program does not report the outcome; then the call is handed over."""
@@ -111,7 +111,7 @@ class SessionInput(Schema):
 
 
 class RequesterInput(Schema):
-    """Who asks, as the program says; it is not verified."""
+    """The requester as the program names it; not verified."""
 
     name: Annotated[str, line(200), example("dev@laptop")]
     url: Url = UNSET
@@ -335,15 +335,15 @@ class Requests(ApiView):
             raise errors.TooLarge(f"A request has up to {MAX_BYTES // 1024} KiB.")
         body = RequestInput.from_request(request)
         agent = agents.agent_to_ask(self.actor, body.agent or "")
-        asked = ask(
+        result = ask(
             agent=agent, draft=body.to_draft(), actor=self.actor, idempotency=self.idempotency
         )
-        row = requests.request_for(self.actor, asked.request.pk)
+        row = requests.request_for(self.actor, result.request.pk)
         answer = self._represent(row)
-        is_new = not (asked.replayed or asked.attached)
+        is_new = not (result.replayed or result.attached)
         response = created_response(
-            {**answer, "replayed": asked.replayed, "attached": asked.attached},
-            replayed=asked.replayed,
+            {**answer, "replayed": result.replayed, "attached": result.attached},
+            replayed=result.replayed,
             status=201 if is_new else 200,
         )
         response.headers["Location"] = f"/api/requests/{row.pk}"

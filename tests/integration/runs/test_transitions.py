@@ -77,12 +77,12 @@ def row_in(world: Any) -> Any:
     """Put the rows of a run that waits for a decision into a state."""
     run = start(world, "rehearse:tool_call")
     interrupt = Interrupt.objects.get(run=run)
-    asked = Program(make_program(world)).ask()
+    agent_request = Program(make_program(world)).ask()
     rows = {
         RunStatus: run,
         InterruptStatus: interrupt,
         ToolCallState: interrupt.tool_call,
-        RequestStatus: AgentRequest.objects.get(pk=asked["id"]),
+        RequestStatus: AgentRequest.objects.get(pk=agent_request["id"]),
     }
 
     def put(state: Any) -> Any:

@@ -37,7 +37,7 @@ def program(committed_world):
 
 
 @pytest.fixture
-def asked(program):
+def new_request(program):
     """Ask for a call, and return the request."""
     from inbox.models import Agent
 
@@ -95,9 +95,9 @@ def actions(request):
     )
 
 
-def test_sixteen_attempts_get_one_permit(asked, program, race_bob):
+def test_sixteen_attempts_get_one_permit(new_request, program, race_bob):
     for _ in range(rounds(short=10, long=50)):
-        request = asked()
+        request = new_request()
         answer(request, race_bob)
 
         outcomes = at_once([starting(request, program, f"attempt {n}") for n in range(16)])
@@ -109,9 +109,9 @@ def test_sixteen_attempts_get_one_permit(asked, program, race_bob):
 
 
 def test_without_the_lock_two_attempts_find_the_call_waiting(
-    asked, program, race_bob, monkeypatch, without_the_lock, without_the_trail
+    new_request, program, race_bob, monkeypatch, without_the_lock, without_the_trail
 ):
-    request = asked()
+    request = new_request()
     answer(request, race_bob)
     meeting, original = Meeting(2), call_permits.plan_start
 
@@ -130,8 +130,8 @@ def test_without_the_lock_two_attempts_find_the_call_waiting(
     assert kinds(outcomes) == {"StartedCall": 1, "IntegrityError": 1}
 
 
-def test_the_same_attempt_gets_the_same_answer_at_once(asked, program, race_bob):
-    request = asked()
+def test_the_same_attempt_gets_the_same_answer_at_once(new_request, program, race_bob):
+    request = new_request()
     answer(request, race_bob)
 
     outcomes = at_once([starting(request, program)] * 8)
@@ -141,10 +141,10 @@ def test_the_same_attempt_gets_the_same_answer_at_once(asked, program, race_bob)
     assert len({outcome.call.pk for outcome in outcomes}) == 1
 
 
-def test_a_withdrawal_and_an_answer_have_one_winner(asked, program, race_bob):
+def test_a_withdrawal_and_an_answer_have_one_winner(new_request, program, race_bob):
     winners = Counter()
     for _ in range(rounds(short=30, long=1_000)):
-        request = asked()
+        request = new_request()
 
         outcomes = at_once(
             [
@@ -164,9 +164,9 @@ def test_a_withdrawal_and_an_answer_have_one_winner(asked, program, race_bob):
     assert sum(winners.values()) == rounds(short=30, long=1_000)
 
 
-def test_a_start_never_comes_before_the_answer(asked, program, race_bob):
+def test_a_start_never_comes_before_the_answer(new_request, program, race_bob):
     for _ in range(rounds(short=20, long=200)):
-        request = asked()
+        request = new_request()
 
         decision, started = at_once(
             [partial(answer, request, race_bob), starting(request, program)]
@@ -178,11 +178,11 @@ def test_a_start_never_comes_before_the_answer(asked, program, race_bob):
         assert call.state == ("started" if type(started).__name__ == "StartedCall" else "proposed")
 
 
-def test_a_call_starts_or_lapses(asked, program, race_bob):
+def test_a_call_starts_or_lapses(new_request, program, race_bob):
     from django.db.models.functions import Now
 
     for _ in range(rounds(short=20, long=200)):
-        request = asked()
+        request = new_request()
         answer(request, race_bob)
         ToolCall.objects.filter(thread=request.thread_id).update(start_before=Now())
 
@@ -200,9 +200,9 @@ def test_a_call_starts_or_lapses(asked, program, race_bob):
         assert actions(request)["tool.lapsed"] == 1
 
 
-def test_a_call_is_started_or_revoked(asked, program, race_bob):
+def test_a_call_is_started_or_revoked(new_request, program, race_bob):
     for _ in range(rounds(short=20, long=200)):
-        request = asked()
+        request = new_request()
         answer(request, race_bob)
 
         revoked, started = at_once(
@@ -216,25 +216,25 @@ def test_a_call_is_started_or_revoked(asked, program, race_bob):
         assert outcome in [("ToolCall", "ApprovalEnded"), ("CallStarted", "StartedCall")]
 
 
-def test_equal_calls_ask_once(asked, program):
+def test_equal_calls_ask_once(new_request, program):
     for number in range(rounds(short=10, long=50)):
-        outcomes = at_once([partial(asked, attach=True, session=f"s{number}")] * 8)
+        outcomes = at_once([partial(new_request, attach=True, session=f"s{number}")] * 8)
 
         assert failures(outcomes) == []
         assert len({request.pk for request in outcomes}) == 1
         assert AgentRequest.objects.filter(session__external_id=f"s{number}").count() == 1
 
 
-def test_the_same_idempotency_key_asks_once(asked):
-    outcomes = at_once([partial(asked, key="k")] * 8)
+def test_the_same_idempotency_key_asks_once(new_request):
+    outcomes = at_once([partial(new_request, key="k")] * 8)
 
     assert failures(outcomes) == []
     assert AgentRequest.objects.count() == 1
 
 
-def test_one_of_two_reports_counts(asked, program, race_bob):
+def test_one_of_two_reports_counts(new_request, program, race_bob):
     for _ in range(rounds(short=10, long=100)):
-        request = asked()
+        request = new_request()
         answer(request, race_bob)
         starting(request, program)()
 
@@ -255,11 +255,11 @@ def test_one_of_two_reports_counts(asked, program, race_bob):
         assert actions(request)["tool.settled"] == 1
 
 
-def test_a_report_and_the_end_of_a_lease_have_one_winner(asked, program, race_bob):
+def test_a_report_and_the_end_of_a_lease_have_one_winner(new_request, program, race_bob):
     from django.db.models.functions import Now
 
     for _ in range(rounds(short=10, long=100)):
-        request = asked()
+        request = new_request()
         answer(request, race_bob)
         starting(request, program)()
         ToolCall.objects.filter(thread=request.thread_id).update(lease_until=Now())
@@ -282,11 +282,11 @@ def test_a_report_and_the_end_of_a_lease_have_one_winner(asked, program, race_bo
         assert doubts.count() == 1
 
 
-def test_a_revoked_key_starts_nothing(asked, program, race_bob):
+def test_a_revoked_key_starts_nothing(new_request, program, race_bob):
     from inbox.models import ApiKey
     from inbox.platform.clock import database_now
 
-    request = asked()
+    request = new_request()
     answer(request, race_bob)
     ApiKey.objects.filter(pk=program.key_id).update(revoked_at=database_now())
 
