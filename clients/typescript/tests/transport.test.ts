@@ -8,6 +8,8 @@ import { answer, approved, cutOff, faultyServer, hangUp, hold } from "./faulty.j
 
 const OPEN = { id: "r1", status: "open", url: "/threads/t1/", items: [] };
 const apiKey = "sk_test";
+const DIGEST = "c2b11e657e12fd177359627ca89412018e2274d0873cfbfcf1fc50f685582e9e"; // {"amount":1}
+const STARTED = { state: "started", args: { amount: 1 }, idempotency_key: "c1" };
 
 test("what may succeed later is sent again with the same idempotency key", async (t) => {
   const server = await faultyServer(
@@ -135,12 +137,10 @@ test("arguments that are not those of the digest do not run", async (t) => {
 });
 
 test("arguments that change between the decision and the start do not run", async (t) => {
-  // The digest of {"amount":1}, as the server counts it.
-  const digest = "c2b11e657e12fd177359627ca89412018e2274d0873cfbfcf1fc50f685582e9e";
-  const started = { state: "started", args: { amount: 2 }, idempotency_key: "c1" };
+  const started = { ...STARTED, args: { amount: 2 } };
   const server = await faultyServer(
     t,
-    answer(approved({ amount: 1 }, digest)),
+    answer(approved({ amount: 1 }, DIGEST)),
     answer(started),
     answer({ state: "failed", replayed: false }),
   );
@@ -150,6 +150,60 @@ test("arguments that change between the decision and the start do not run", asyn
 
   const report = JSON.parse(server.requests[2]?.body ?? "") as Record<string, unknown>;
   assert.equal(report["outcome"], "failed");
+});
+
+test("the lease is prolonged while the function runs, and not after", async (t) => {
+  const server = await faultyServer(t, answer(approved({ amount: 1 }, DIGEST)), answer(STARTED));
+  const { item } = await new Signoff({ url: server.url, apiKey }).ask({ tool: "t" });
+  const starts = (): string[] =>
+    server.requests.filter(({ path }) => path.endsWith("/start")).map(({ body }) => body);
+
+  await item.run(
+    async () => {
+      while (starts().length < 4) await new Promise(setImmediate);
+    },
+    { leaseSeconds: 0.03 },
+  );
+
+  assert.equal(new Set(starts()).size, 1);
+  assert.match(starts()[0] ?? "", /"lease_seconds":0.03/);
+  const active = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout");
+  assert.deepEqual(active, []);
+});
+
+test("a lease that is lost is a warning, and the function goes on", async (t) => {
+  const lost = answer({ code: "IN_DOUBT", detail: "A person is asked." }, 409);
+  const approval = answer(approved({ amount: 1 }, DIGEST));
+  const server = await faultyServer(t, approval, answer(STARTED), lost);
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const { item } = await new Signoff({ url: server.url, apiKey, onWarning }).ask({ tool: "t" });
+
+  const result = await item.run(
+    async () => {
+      while (warnings.length === 0) await new Promise(setImmediate);
+      return "re_1";
+    },
+    { leaseSeconds: 0.03 },
+  );
+
+  assert.equal(result, "re_1");
+  assert.match(warnings[0] ?? "", /could not be prolonged: InDoubt/);
+});
+
+test("a start whose answer was lost is sent again with the same attempt", async (t) => {
+  const approval = answer(approved({ amount: 1 }, DIGEST));
+  const done = answer({ state: "succeeded", replayed: false });
+  const server = await faultyServer(t, approval, hangUp, answer(STARTED), done);
+  const { item } = await new Signoff({ url: server.url, apiKey }).ask({ tool: "t" });
+  let runs = 0;
+
+  await item.run(() => (runs += 1));
+
+  const [, first, second, report] = server.requests;
+  assert.equal(first?.body, second?.body);
+  assert.deepEqual(JSON.parse(report?.body ?? "").result, 1);
+  assert.equal(runs, 1);
 });
 
 test("http is for this machine only", () => {

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.javascript
 ITEMS = 20
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def run_calls(compiled_tests, environment):
     """Run the program with a file of JSON lines, and return the arguments of its calls."""
 
@@ -25,7 +25,7 @@ def run_calls(compiled_tests, environment):
             "tests/executed.js",
             mode,
             file,
-            environment=environment | {"SIGNOFF_AGENT": "ts-arguments"},
+            environment=environment,
             seconds=600,
         )
         assert done.returncode == 0, done.stderr
@@ -110,7 +110,9 @@ def answers(request_id, arguments):
     ]
     request = {"id": str(request_id), "status": "decided", "url": "/", "items": items}
     starts = [{"state": "started", "args": args, "idempotency_key": "c"} for args in arguments]
-    return json.dumps({"request": rendered(request), "starts": [rendered(one) for one in starts]})
+    return json.dumps(
+        {"request": rendered(request), "starts": [rendered(start) for start in starts]}
+    )
 
 
 def rendered(answer):

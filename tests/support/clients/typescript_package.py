@@ -1,14 +1,12 @@
 """The TypeScript client as its users get it: built, packed and installed in an empty project."""
 
-import hashlib
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.caches import make_once
-from tests.support.node import Node, find_node
+from tests.support.node import OLDEST_MAJOR, Node, find_node, install_modules
 from tests.support.processes import REPOSITORY
 
 SOURCE = REPOSITORY / "clients" / "typescript"
@@ -25,16 +23,16 @@ class Project:
     directory: Path
     tools: Path  #: node_modules with the compiler and the types of Node
 
-    def compile(self, files: Sequence[Path]) -> None:
+    def compile(self, files: Sequence[Path], *options: str) -> None:
         """
-        Compile TypeScript in its place; the types of the package are checked, too.
+        Compile TypeScript in its place; the types of packages are checked, too.
 
         Raises:
             AssertionError: with the errors of the compiler.
         """
         types = ("--typeRoots", str(self.tools / "@types"), "--types", "node")
         compiler = self.tools / "typescript" / "bin" / "tsc"
-        self._run(compiler, *_STRICT, *_MODULES, *types, *files)
+        self._run(compiler, *_STRICT, *_MODULES, *types, *options, *files)
 
     def run(
         self, *arguments: str | Path, environment: Mapping[str, str], seconds: float = 120
@@ -55,10 +53,10 @@ class Project:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def install_package(directory: Path) -> Project:
+def install_package(directory: Path, *, oldest_major: int = OLDEST_MAJOR) -> Project:
     """Build and pack the client, and install it in a new project below `directory`."""
-    node = find_node()
-    tools = _tools(node)
+    node = find_node(oldest_major)
+    tools = install_modules(SOURCE, node=node)
     build = directory / "build"
     left_out = shutil.ignore_patterns("node_modules", "dist", "build")
     shutil.copytree(SOURCE, build, ignore=left_out)
@@ -73,14 +71,9 @@ def install_package(directory: Path) -> Project:
     return project
 
 
-def _tools(node: Node) -> Path:
-    """Return the node_modules of the lock file, which are installed once."""
-    lock = (SOURCE / "package-lock.json").read_bytes()
-    key = hashlib.sha256(lock + str(node.node).encode()).hexdigest()[:16]
-
-    def install(draft: Path) -> None:
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCE / name, draft)
-        node.run_npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=draft)
-
-    return make_once(f"node-{key}", install) / "node_modules"
+def add_modules(project: Project, modules: Path) -> None:
+    """Let a project import the modules of a lock file, too."""
+    own = project.directory / "node_modules"
+    for module in modules.iterdir():
+        if not (own / module.name).exists():
+            (own / module.name).symlink_to(module, target_is_directory=True)
