@@ -45,6 +45,7 @@ PUBLIC_NAMES: Final = {
     "agents/adapters/langgraph/interrupts.py": {"asked"},
     "agents/adapters/remote/probe_report.py": {"found", "told"},
     "inbox/api/agents/agents.py": {"found"},
+    "inbox/api/requests/requests.py": {"asked"},
 }
 _RIDDLE: Final = re.compile(
     r"(What|Whether|Who|Whose|Whoever|Whatever|Where|When|How|However|Nobody|Nothing|That)\b"

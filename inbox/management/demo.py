@@ -22,7 +22,7 @@ from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.demo_history import DAYS, make_history
 from inbox.management.past_clock import clock_set_back
-from inbox.management.teams import add_agent, ensure_team_by_slug
+from inbox.management.teams import add_agent, add_external_agent, ensure_team_by_slug
 from inbox.platform import clock
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.members import members_of
@@ -56,6 +56,8 @@ RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("treasury", None, "Pay what is due today"),
     ("rehearsal", None, "rehearse:confirmation"),
 )
+#: An agent that runs by itself, for the first request over REST.
+EXTERNAL_AGENT = "nightly", "A program of your own that asks with POST /api/requests."
 #: The group that decides large refunds, and its members.
 GROUP, MEMBERS = "finance", ("priya",)
 #: Of the refunds above, the policy allows 58.00, one person is asked about 85.00, two about 142.50.
@@ -123,6 +125,7 @@ def ensure_demo(data_dir: Path, *, with_history: bool = False) -> Credentials:
     if path.exists():
         for name in engine.installed_agents():
             add_agent(TEAM, name)
+        add_external_agent(TEAM, *EXTERNAL_AGENT)
         stored = json.loads(path.read_text())
         accounts = [Account(**item) for item in stored.pop("accounts")]
         return Credentials(accounts, **{"reviewer_key": stored["api_key"], **stored})
@@ -163,6 +166,7 @@ def _make_team() -> tuple[Any, dict[str, Any], Credentials]:
     team = ensure_team_by_slug(TEAM)
     names = dict.fromkeys((*(run[0] for run in RUNS), *engine.installed_agents()))
     agents = {name: add_agent(TEAM, name) for name in names}
+    add_external_agent(TEAM, *EXTERNAL_AGENT)
     accounts = [_account(team, *person) for person in PEOPLE]
     # A newcomer may try both sides alone.
     change_team(team_id=team.pk, self_approval=True, actor=SEED)

@@ -1,9 +1,12 @@
 """Teams and agents created by management commands."""
 
+from contextlib import suppress
 from typing import Any
 
 from inbox import engine
+from inbox.actions.agents.external_agents import set_external_agent
 from inbox.actions.people.provisioning import ensure_agent, ensure_team
+from inbox.rules.errors import AddressTaken
 from inbox.rules.people.access import SEED
 
 
@@ -28,3 +31,15 @@ def add_agent(team: str, name: str) -> Any:
         description=description,
         actor=SEED,
     )
+
+
+def add_external_agent(team: str, name: str, description: str) -> None:
+    """Add an agent that runs by itself to a team, unless the name is taken."""
+    with suppress(AddressTaken):
+        set_external_agent(
+            team_id=ensure_team_by_slug(team).pk,
+            slug=name,
+            description=description,
+            actor=SEED,
+            must_be_new=True,
+        )

@@ -96,23 +96,32 @@ def _report(
     thread, now = lock_thread(request=request_id, with_team=True)
     require_program(actor, thread, now=now)
     request = request_of(thread.pk)
-    request.heard_at = now
-    request.save(update_fields=["heard_at"])
     run = settle_due(thread=thread, request=request, now=now)
     call = find_call(thread, item_id)
-    if call is None:
-        return errors.NotStarted(TranslatableMessage("This item is a question, and not a call."))
-    is_same = call.outcome == report.outcome and call.result == report.text
+    AgentRequest.objects.filter(pk=request.pk).update(heard_at=now)
     try:
-        plan = plan_report(
-            pulled_call(call),
-            effect=execution_of(request, item_id).effect,
-            attempt=report.attempt,
-            outcome=report.outcome,
-            is_same=is_same,
-        )
+        return _report_locked(thread, run, request, call, report, now)
     except errors.RequestRejected as rejection:
         return rejection
+
+
+def _report_locked(
+    thread: Thread,
+    run: Run | None,
+    request: AgentRequest,
+    call: ToolCall | None,
+    report: Report,
+    now: datetime,
+) -> ReportedCall:
+    if call is None:
+        raise errors.NotStarted(TranslatableMessage("This item is a question, and not a call."))
+    plan = plan_report(
+        pulled_call(call),
+        effect=execution_of(request, call.tool_call_id).effect,
+        attempt=report.attempt,
+        outcome=report.outcome,
+        is_same=call.outcome == report.outcome and call.result == report.text,
+    )
     if plan is ReportPlan.REPEAT:
         return ReportedCall(_state(call), replayed=True)
     _record_deviation(thread, run, request, call, report, now)

@@ -1,4 +1,4 @@
-"""When a program last asked about its request."""
+"""Recording when a program last asked about its request."""
 
 from datetime import timedelta
 

@@ -92,14 +92,14 @@ class RequestPoll:
         scope = {**scope, "headers": headers}
         if scope["method"] == "GET":
             return await self._wait(scope, scope["url_route"]["kwargs"]["request_id"], deadline)
-        asked = await self._call(scope, body)
-        answer = asked.json
+        created = await self._call(scope, body)
+        answer = created.json
         if answer.get("status") != RequestStatus.OPEN:
-            return asked
+            return created
         decided = await self._wait(_get_scope(scope, answer["id"]), UUID(answer["id"]), deadline)
         if decided.status != 200:
             return decided
-        return _merged(asked, decided)
+        return _merged(created, decided)
 
     async def _wait(self, scope: Any, request_id: UUID, deadline: float) -> _Answer:
         """Return the answer of GET once it differs from the client's, or the request is decided."""
@@ -151,7 +151,7 @@ def _is_open(answer: _Answer) -> bool:
 
 
 def _get_scope(scope: Mapping[str, Any], request_id: str) -> dict[str, Any]:
-    """Return the scope of reading a request, with the credentials of the POST that asked it."""
+    """Return the scope of reading a request, with the credentials of the POST that made it."""
     path = f"/api/requests/{request_id}"
     headers = [item for item in scope["headers"] if item[0].lower() not in _OF_BODIES]
     return {
@@ -164,16 +164,16 @@ def _get_scope(scope: Mapping[str, Any], request_id: str) -> dict[str, Any]:
     }
 
 
-def _merged(asked: _Answer, decided: _Answer) -> _Answer:
+def _merged(created: _Answer, decided: _Answer) -> _Answer:
     """Return the response of POST with the request as it is now."""
-    answer = asked.json
+    answer = created.json
     added = {name: answer[name] for name in ("replayed", "attached")}
     body = json.dumps({**decided.json, **added}, ensure_ascii=False, separators=(",", ":")).encode()
     replaced = (b"content-length", b"etag")
-    headers = [item for item in asked.start["headers"] if bytes(item[0]).lower() not in replaced]
+    headers = [item for item in created.start["headers"] if bytes(item[0]).lower() not in replaced]
     headers += [item for item in decided.start["headers"] if bytes(item[0]).lower() == b"etag"]
     headers.append((b"Content-Length", str(len(body)).encode()))
-    return _Answer({**asked.start, "headers": headers}, body)
+    return _Answer({**created.start, "headers": headers}, body)
 
 
 def _seconds_of(scope: Any) -> int:

@@ -73,7 +73,7 @@ Url = Annotated[str, url(2_000), example("https://ci.example.com/runs/9")]
 
 
 class ExecutionInput(Schema):
-    """How the program executes an approved call."""
+    """The execution of an approved call by the program."""
 
     report: Flag = UNSET
     """False if the program does not report the outcome; then the call is handed over."""
@@ -111,7 +111,7 @@ class SessionInput(Schema):
 
 
 class RequesterInput(Schema):
-    """Who asks, as the program says; it is not verified."""
+    """The requester as the program names it; not verified."""
 
     name: Annotated[str, line(200), example("dev@laptop")]
     url: Url = UNSET
@@ -209,13 +209,13 @@ class ReportInput(Schema):
     recorded and displayed."""
 
 
-class Author(Schema):
+class ItemAuthor(Schema):
     kind: Annotated[str, example("human")]
     """`human`, `key`, `policy` or `system`."""
     name: Annotated[str, example("Ana Kovač")]
 
 
-class Item(Schema):
+class RequestItem(Schema):
     id: Annotated[str, example("1")]
     interrupt: Id
     """The interrupt that people decide."""
@@ -230,7 +230,7 @@ class Item(Schema):
     """The answer, as AG-UI has it."""
     reason: Annotated[str | None, example(None)]
     """What a person wrote with a denial."""
-    by: Author | None
+    by: ItemAuthor | None
     at: datetime | None
     call: Id | None
     """The tool call; its id is the idempotency key of the effect."""
@@ -242,12 +242,12 @@ class Item(Schema):
     report: bool | None
 
 
-class Session(Schema):
+class RequestSession(Schema):
     id: Annotated[str, example("nightly:22")]
     title: Annotated[str, example("Nightly refunds")]
 
 
-class Asked(Schema):
+class AskedPeople(Schema):
     people: Annotated[int, example(3)]
     """How many people may decide in the team."""
     notified: Annotated[int, example(3)]
@@ -260,15 +260,15 @@ class AgentRequest(Schema):
     url: Annotated[str, example("https://signoff.example.com/threads/0199c7b2/")]
     agent: Annotated[str, example("ci")]
     team: Annotated[str, example("ops")]
-    session: Session | None
+    session: RequestSession | None
     requester: Annotated[dict[str, str] | None, example({"name": "dev@laptop"})]
     """What the program says of itself; not verified."""
     thread: Id
     run: Id
     created_at: datetime
     expires_at: datetime | None
-    asked: Asked
-    items: list[Item]
+    asked: AskedPeople
+    items: list[RequestItem]
     decided: Annotated[int, example(0)]
     of: Annotated[int, example(1)]
     next_poll_seconds: Annotated[int, example(5)]
@@ -335,15 +335,15 @@ class Requests(ApiView):
             raise errors.TooLarge(f"A request has up to {MAX_BYTES // 1024} KiB.")
         body = RequestInput.from_request(request)
         agent = agents.agent_to_ask(self.actor, body.agent or "")
-        asked = ask(
+        result = ask(
             agent=agent, draft=body.to_draft(), actor=self.actor, idempotency=self.idempotency
         )
-        row = requests.request_for(self.actor, asked.request.pk)
+        row = requests.request_for(self.actor, result.request.pk)
         answer = self._represent(row)
-        is_new = not (asked.replayed or asked.attached)
+        is_new = not (result.replayed or result.attached)
         response = created_response(
-            {**answer, "replayed": asked.replayed, "attached": asked.attached},
-            replayed=asked.replayed,
+            {**answer, "replayed": result.replayed, "attached": result.attached},
+            replayed=result.replayed,
             status=201 if is_new else 200,
         )
         response.headers["Location"] = f"/api/requests/{row.pk}"
@@ -482,7 +482,7 @@ class Requests(ApiView):
             thread=row.thread_id,
             run=view.run,
             asked={"people": view.people, "notified": view.notified},
-            items=[Item.represent(item) for item in view.items],
+            items=[RequestItem.represent(item) for item in view.items],
             decided=view.decided,
             of=len(view.items),
             next_poll_seconds=next_poll_seconds(RequestStatus(row.status)),

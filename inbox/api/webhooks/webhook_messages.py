@@ -168,7 +168,7 @@ class RequestData(Schema):
     team: Annotated[str, example("ops")]
 
 
-class ReportedCall(Schema):
+class WebhookCall(Schema):
     id: Id
     item: Annotated[str, example("1")]
     """The program's own id."""
@@ -176,7 +176,7 @@ class ReportedCall(Schema):
 
 
 class CallData(RequestData):
-    call: ReportedCall
+    call: WebhookCall
 
 
 class NoData(Schema):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership, Thread
+from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership
 from inbox.models.statements import Select
 from inbox.queries.people.access import access_filter, require
 from inbox.queries.requests.programs import is_program
@@ -231,8 +231,3 @@ def _deciders(team_id: UUID) -> tuple[int, int]:
     people = set(members.values_list("user", flat=True))
     channels = Channel.objects.filter(user__in=people, removed_at=None, disabled_at=None)
     return len(people), len(set(channels.values_list("user", flat=True)))
-
-
-def thread_with_request(thread: Thread) -> AgentRequest | None:
-    """Return the request of a thread of an external agent, None for other threads."""
-    return AgentRequest.objects.select_related("session").filter(thread=thread).first()

@@ -1,4 +1,4 @@
-"""What a program asks at once: the items of a request, and their AG-UI interrupts."""
+"""The items that a program asks about at once, and their AG-UI interrupts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

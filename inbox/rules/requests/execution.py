@@ -17,7 +17,7 @@ MIN_VALID_SECONDS, MAX_VALID_SECONDS = 1, 30 * 86_400
 
 @dataclass(frozen=True)
 class Execution:
-    """How a program executes an approved call."""
+    """The execution of an approved call by a program."""
 
     report: bool = True  #: it reports the outcome
     effect: CallEffect = CallEffect.ONCE

@@ -124,8 +124,8 @@ def test_the_same_idempotency_key_asks_once(program):
 
 
 def test_the_etag_of_an_asked_request_is_that_of_its_address(program):
-    asked = program.post("/api/requests", {"title": "Deploy?"})
+    created = program.post("/api/requests", {"title": "Deploy?"})
 
-    read = program.get(asked.headers["Location"])
+    read = program.get(created.headers["Location"])
 
-    assert read.headers["ETag"] == asked.headers["ETag"]
+    assert read.headers["ETag"] == created.headers["ETag"]

@@ -59,17 +59,17 @@ def test_a_denied_or_lapsed_call_is_asked_again(program, first, bob, later):
     ids=["session", "not attached", "tool", "arguments"],
 )
 def test_the_arguments_alone_name_no_request(program, first, other):
-    asked = program.ask(**{"attach": True, "session": SESSION, **other})
+    request = program.ask(**{"attach": True, "session": SESSION, **other})
 
-    assert asked["id"] != first["id"]
+    assert request["id"] != first["id"]
 
 
 def test_the_program_of_another_agent_does_not_join(first, world):
     from tests.support.requests.programs import Program, make_program
 
-    asked = join(Program(make_program(world, "other")), status=201)
+    request = join(Program(make_program(world, "other")), status=201)
 
-    assert asked["id"] != first["id"]
+    assert request["id"] != first["id"]
 
 
 def test_a_replayed_call_stays_with_the_request_that_it_joined(program, first):
@@ -101,14 +101,14 @@ def test_who_made_the_joining_key_does_not_approve_alone(program, first, world):
 
 
 def test_a_session_groups_requests(program):
-    one, two = (program.ask(session={"id": "s", "title": title}) for title in ("Old", "New"))
+    old, new = (program.ask(session={"id": "s", "title": title}) for title in ("Old", "New"))
     program.ask(session={"id": "other"})
 
-    found = program.get("/api/requests", session="s").json()["results"]
+    rows = program.get("/api/requests", session="s").json()["results"]
 
-    assert [request["id"] for request in found] == [two["id"], one["id"]]
-    assert found[0]["session"] == {"id": "s", "title": "New"}
-    assert found == program.get("/api/requests?session=s&status=open&agent=ci").json()["results"]
+    assert [request["id"] for request in rows] == [new["id"], old["id"]]
+    assert rows[0]["session"] == {"id": "s", "title": "New"}
+    assert rows == program.get("/api/requests?session=s&status=open&agent=ci").json()["results"]
 
 
 # -- callbacks ------------------------------------------------------------------------------------

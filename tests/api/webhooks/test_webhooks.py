@@ -23,6 +23,8 @@ from inbox.sending import webhook_sender
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
 from tests.support.policies.published import approve_with_grant, publish, rule
+from tests.support.requests.programs import Program, make_program
+from tests.support.requests.programs import decide as answer_item
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -70,6 +72,7 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
     (allowed,) = open_interrupts(start(world, "rehearse:effect:a"))
     revoke_grant(grant_id=approve_with_grant(allowed, bob), actor=bob)
     switch_off_a_chat(world)
+    report_a_doubt(world, bob)
 
     messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
 
@@ -85,6 +88,14 @@ def switch_off_a_chat(world):
     chat = add_chat(team_id=team, kind="slack", values=values, language="en", actor=SEED)
     with transaction.atomic():
         disable_channel(chat, ChannelEnd.FAILING, chat.created_at, SEED)
+
+
+def report_a_doubt(world, bob):
+    program = Program(make_program(world))
+    request = program.ask()
+    answer_item(request, bob, {"approved": True})
+    program.start(request)
+    program.report(request, "unknown", executed_args={})
 
 
 def deliver():

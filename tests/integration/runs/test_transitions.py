@@ -6,17 +6,20 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from inbox.models import Interrupt, Run, ToolCall
+from inbox.models import AgentRequest, Interrupt, Run, ToolCall
 from inbox.models.moves import move_row, move_rows, restore_tool_call
 from inbox.platform.clock import database_now
+from inbox.rules.requests.request_states import RequestStatus
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.runs.transitions import (
     INTERRUPT_MOVES,
+    REQUEST_MOVES,
     RUN_MOVES,
     TOOL_CALL_MOVES,
     TOOL_CALL_WITHDRAWALS,
     IllegalMove,
 )
+from tests.support.requests.programs import Program, make_program
 from tests.support.steps import start
 
 #: The design, written a second time: whoever changes a table changes it here too.
@@ -32,10 +35,15 @@ TOOL_CALLS = {
     "not_run": "not_run proposed",
     "lapsed": "not_run proposed",
 }
+REQUESTS = {
+    "open": "decided done withdrawn expired",
+    "decided": "decided open done withdrawn lapsed",
+}
 KINDS = {
     RunStatus: (RUN_MOVES, RUNS, Run, "status"),
     InterruptStatus: (INTERRUPT_MOVES, INTERRUPTS, Interrupt, "status"),
     ToolCallState: (TOOL_CALL_MOVES, TOOL_CALLS, ToolCall, "state"),
+    RequestStatus: (REQUEST_MOVES, REQUESTS, AgentRequest, "status"),
 }
 PAIRS = [pair for states in KINDS for pair in product(states, states)]
 
@@ -56,6 +64,8 @@ def columns_of(state: Any) -> dict[str, Any]:
             }
         case InterruptStatus():
             return {"closed_at": None if state is InterruptStatus.OPEN else now}
+        case RequestStatus():
+            return {}
         case _:
             is_settled = state is ToolCallState.SETTLED
             result = {"result": '"42"', "settled_at": now} if is_settled else {"result": None}
@@ -67,7 +77,13 @@ def row_in(world: Any) -> Any:
     """Put the rows of a run that waits for a decision into a state."""
     run = start(world, "rehearse:tool_call")
     interrupt = Interrupt.objects.get(run=run)
-    rows = {RunStatus: run, InterruptStatus: interrupt, ToolCallState: interrupt.tool_call}
+    agent_request = Program(make_program(world)).ask()
+    rows = {
+        RunStatus: run,
+        InterruptStatus: interrupt,
+        ToolCallState: interrupt.tool_call,
+        RequestStatus: AgentRequest.objects.get(pk=agent_request["id"]),
+    }
 
     def put(state: Any) -> Any:
         _, _, model, column = KINDS[type(state)]

@@ -31,8 +31,8 @@ class Program(Caller):
         return answer.json()
 
     def start(self, request: Any, item: str = "1", attempt: str = "a", **members: Any) -> Any:
-        found = {each["id"]: each for each in self.read(request)["items"]}
-        body = {"attempt": attempt, "args_digest": found[item]["args_digest"] or "", **members}
+        items = {each["id"]: each for each in self.read(request)["items"]}
+        body = {"attempt": attempt, "args_digest": items[item]["args_digest"] or "", **members}
         return self.post(f"/api/requests/{request['id']}/items/{item}/start", body)
 
     def start_unknown(self, request: Any) -> Any:
@@ -86,8 +86,8 @@ def decide(request: Any, actor: Any, payload: Any, item: str = "1") -> Any:
     from inbox.rules.decisions.gate import Entrance
     from inbox.rules.runs.states import EntryStatus
 
-    found = {each["id"]: each for each in request["items"]}
-    interrupt = Interrupt.objects.get(pk=UUID(found[item]["interrupt"]))
+    items = {each["id"]: each for each in request["items"]}
+    interrupt = Interrupt.objects.get(pk=UUID(items[item]["interrupt"]))
     return action(
         interrupt_id=interrupt.pk,
         status=EntryStatus.RESOLVED,

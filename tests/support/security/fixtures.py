@@ -92,9 +92,9 @@ def things(world, bob, settings, tmp_path):
     passkey = Authenticator.objects.create(
         pk=47119992, user=world.bob, type="webauthn", data={"name": "Bob"}
     )
-    asked = Program(make_program(world, "asking-ci")).ask()
+    agent_request = Program(make_program(world, "asking-ci")).ask()
     return Things(
-        request_id=asked["id"],
+        request_id=agent_request["id"],
         asking="asking-ci",
         session_id=str(session.pk),
         passkey_id=str(passkey.pk),
