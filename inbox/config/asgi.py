@@ -16,6 +16,7 @@ from inbox.api.base.request_ids import RequestIds  # noqa: E402
 from inbox.api.requests.request_poll import RequestPoll  # noqa: E402
 from inbox.api.runs.long_poll import LongPoll  # noqa: E402
 from inbox.api.runs.streaming_urls import streaming_urlpatterns  # noqa: E402
+from inbox.mcp_server.urls import mcp_urlpatterns  # noqa: E402
 from inbox.platform.threaded_handler import ThreadedHandler  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
@@ -30,7 +31,9 @@ _request_polls: Any = [
     path("api/requests/<uuid:request_id>", _requests),  # type: ignore[arg-type]
 ]
 _other_paths: Any = re_path(r"", _pages)  # type: ignore[arg-type]
-_http: Any = URLRouter([*streaming_urlpatterns, _long_poll, *_request_polls, _other_paths])
+_http: Any = URLRouter(
+    [*streaming_urlpatterns, *mcp_urlpatterns, _long_poll, *_request_polls, _other_paths]
+)
 application = RequestIds(
     ProtocolTypeRouter(
         {

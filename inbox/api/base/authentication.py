@@ -1,5 +1,8 @@
 """Authentication: an API key as a bearer token, or the session of a person."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.contrib.auth.middleware import get_user
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
@@ -42,22 +45,40 @@ def actor_of_request(request: HttpRequest) -> Actor:
     Raises:
         Unauthenticated, Forbidden, RateLimited.
     """
-    try:
+    with counted(request):
         actor = _actor_of(request)
-    except (Unauthenticated, Forbidden):
-        rate_limits.count_anonymous(client_ip_of(request))
-        raise
     rate_limits.count_caller(actor)
     return actor
 
 
-def _actor_of(request: HttpRequest) -> Actor:
+@contextmanager
+def counted(request: HttpRequest) -> Iterator[None]:
+    """Count a request as anonymous if its caller is refused here. Raises RateLimited."""
+    try:
+        yield
+    except (Unauthenticated, Forbidden):
+        rate_limits.count_anonymous(client_ip_of(request))
+        raise
+
+
+def actor_of_key(request: HttpRequest) -> Actor:
+    """
+    Return the actor of a request's API key; a session is none.
+
+    Raises:
+        Unauthenticated.
+    """
     header = request.headers.get("Authorization", "")
-    if header:
-        actor = actor_of_header(header)
-        if actor is None:
-            raise Unauthenticated(f"This API key is not valid. {_HELP}")
-        return actor
+    actor = actor_of_header(header)
+    if actor is None:
+        problem = "This API key is not valid. " if header else ""
+        raise Unauthenticated(f"{problem}{_HELP}")
+    return actor
+
+
+def _actor_of(request: HttpRequest) -> Actor:
+    if request.headers.get("Authorization"):
+        return actor_of_key(request)
     if not hasattr(request, "session"):
         _SESSIONS.process_request(request)
     user = get_user(request)

@@ -18,7 +18,7 @@ class StrictJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
     ) -> Any:
-        return _read_json(stream, empty=b"{}")
+        return _parse(_read(stream), empty=b"{}")
 
 
 def json_body(request: HttpRequest) -> Any:
@@ -28,18 +28,33 @@ def json_body(request: HttpRequest) -> Any:
     Raises:
         InvalidInput, TooLarge, UnsupportedMedia.
     """
+    return _parse(body_of_json(request))
+
+
+def body_of_json(request: HttpRequest) -> bytes:
+    """
+    Return the body of a request that says that it is JSON.
+
+    Raises:
+        TooLarge, UnsupportedMedia.
+    """
     if request.content_type != "application/json":
         raise UnsupportedMedia("Send the input as JSON, with Content-Type: application/json.")
     if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
         raise TooLarge(_TOO_LARGE)
-    return _read_json(request)
+    return _read(request)
 
 
-def _read_json(stream: IO[Any] | HttpRequest, empty: bytes = b"") -> Any:
-    """Raises InvalidInput, TooLarge."""
-    body = stream.read(MAX_BODY + 1)
+def _read(stream: IO[Any] | HttpRequest) -> bytes:
+    """Raises TooLarge."""
+    body: bytes = stream.read(MAX_BODY + 1)
     if len(body) > MAX_BODY:
         raise TooLarge(_TOO_LARGE)
+    return body
+
+
+def _parse(body: bytes, empty: bytes = b"") -> Any:
+    """Raises InvalidInput."""
     try:
         return strict_json.loads(body or empty)
     except strict_json.JsonRejected as error:

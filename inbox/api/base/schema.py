@@ -43,7 +43,7 @@ class Schema(BaseModel):
             return cls.model_validate(request.data)
         except ValidationError as error:
             raise InvalidInput(
-                "The request does not match its schema.", problems=_problems(error)
+                "The request does not match its schema.", problems=input_problems(error)
             ) from error
 
     def sent(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _reader(name: str, field: FieldInfo) -> Callable[[Any], Any]:
     return read
 
 
-def _problems(error: ValidationError) -> dict[str, Any]:
+def input_problems(error: ValidationError) -> dict[str, Any]:
     """Return the messages by field, nested as the body is."""
     problems: dict[str, Any] = {}
     for problem in error.errors(include_url=False):

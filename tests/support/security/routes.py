@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from inbox.api.runs.streaming_urls import streaming_urlpatterns
+from inbox.mcp_server.urls import mcp_urlpatterns
 from tests.support.security.callers import CSRF, NAMES, Caller
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -354,6 +355,7 @@ POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403
 POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
+POST mcp                                         401 401 401 401 401 401 401 403 200 403 403 200 401
 """
 
 #: One line for all addresses below a prefix, whatever there is: everybody gets the same at each.
@@ -642,7 +644,7 @@ def _site_patterns() -> set[str]:
 
 
 def streaming_patterns() -> set[str]:
-    return set(_walk(streaming_urlpatterns))
+    return set(_walk([*streaming_urlpatterns, *mcp_urlpatterns]))
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[str]:
