@@ -20,7 +20,6 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +38,13 @@ class BackupFailed(Exception):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an archive contains."""
+    """The contents of an archive, and when it was made."""
 
     made_at: str  #: ISO 8601
     key_digests: dict[str, str]  #: setting -> start of the SHA-256 of a key of the environment
     has_files: bool = True  #: False if they are in a bucket
     format: int = FORMAT
     members: dict[str, str] = field(default_factory=dict)  #: name -> SHA-256
-
-    @property
-    def made(self) -> datetime:
-        return datetime.fromisoformat(self.made_at)
 
 
 def key_digest(key: str) -> str:

@@ -72,11 +72,11 @@ class Command(BaseCommand):
 
 def _check_version(folder: Path) -> None:
     """Raises BackupFailed."""
-    known = {name for app, name in MigrationLoader(None).disk_migrations if app == "inbox"}
+    known_names = {name for app, name in MigrationLoader(None).disk_migrations if app == "inbox"}
     applied = backups.applied_migrations(folder / backups.DATABASE)
     # By their numbers: an old database also has migrations that were squashed.
     newest = max(name for app, name in applied if app == "inbox")
-    if newest[:4] > max(known)[:4]:
+    if newest[:4] > max(known_names)[:4]:
         raise BackupFailed(
             "the backup was made by a newer version of Signoff, with the migration "
             f"{newest}. Install that version first."

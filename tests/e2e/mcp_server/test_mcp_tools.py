@@ -96,10 +96,10 @@ def test_a_denial_is_a_result_with_its_reason(client, bob, version):
 def test_a_question_gets_its_answer(client, bob, schema, payload, answer):
     question = {"title": "Which region?", "why": "Both are free", "wait_seconds": 0}
     more = {"answer_schema": schema} if schema else {}
-    asked = client.call("ask_human", {**question, **more})["structuredContent"]
-    bob.decide(asked["request_id"], payload)
+    request = client.call("ask_human", {**question, **more})["structuredContent"]
+    bob.decide(request["request_id"], payload)
 
-    content = wait(client, asked["request_id"])["structuredContent"]
+    content = wait(client, request["request_id"])["structuredContent"]
 
     assert content["status"] == "answered"
     assert content["answer"] == (payload if answer is None else answer)
