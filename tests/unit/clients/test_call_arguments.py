@@ -108,7 +108,7 @@ def test_defaults_are_approved_as_well():
         "\ud800",
         ({"a": ({3: 1},)},),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_values_that_json_does_not_have_are_refused(value):
     with pytest.raises(TypeError, match="strict"):
