@@ -446,11 +446,18 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The approval inbox for AI agents: runs pause, people decide, and one resume "
     "continues.",
     "VERSION": "0.1.0",
+    "LICENSE": {
+        "name": "Apache-2.0",
+        "url": "https://www.apache.org/licenses/LICENSE-2.0",
+    },
+    "SERVERS": [{"url": PUBLIC_URL or "/", "description": "This installation"}],
     "PREPROCESSING_HOOKS": ["inbox.api.base.openapi.add_functions"],
     "WEBHOOKS": "inbox.api.webhooks.webhook_messages.WEBHOOKS",
     # Without drf-spectacular's own hook, which renames enumerations.
     "POSTPROCESSING_HOOKS": [
         "inbox.api.base.openapi.add_webhook_components",
+        "inbox.api.base.openapi.complete_webhooks",
+        "inbox.api.base.openapi.list_tags",
         "inbox.api.base.openapi.add_examples",
         "inbox.api.base.openapi.share_error_responses",
     ],
@@ -465,6 +472,13 @@ SPECTACULAR_SETTINGS = {
                 "name": "sessionid",
                 "description": "The session of a signed-in person. Unsafe methods need the "
                 "value of the cookie `csrftoken` in the header `X-CSRFToken`.",
+            },
+            "signature": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "webhook-signature",
+                "description": "Of webhooks: the signature of Standard Webhooks over the headers "
+                "`webhook-id` and `webhook-timestamp`, and the body.",
             },
         }
     },

@@ -1,6 +1,7 @@
 """The API, described by OpenAPI 3.1: `/api/schema/` for programs, `/api/docs/` for people."""
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, count
@@ -134,6 +135,22 @@ def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                         name = part if part == "Request" else "Response"
                         content["examples"] = {name: {"value": value}}
     return result
+
+
+def complete_webhooks(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Name the webhooks as operations, and say how they are signed (a hook of drf-spectacular)."""
+    for name, methods in result["webhooks"].items():
+        words = re.split(r"[._]", name)
+        methods["post"]["operationId"] = "on" + "".join(word.title() for word in words)
+        methods["post"]["security"] = [{"signature": []}]
+    return result
+
+
+def list_tags(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Declare the tags of the operations (a hook of drf-spectacular)."""
+    described = [*result["paths"].values(), *result["webhooks"].values()]
+    tags = {tag for methods in described for each in methods.values() for tag in each["tags"]}
+    return {**result, "tags": [{"name": name} for name in sorted(tags)]}
 
 
 def share_error_responses(result: dict[str, Any], **_: Any) -> dict[str, Any]:

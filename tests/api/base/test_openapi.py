@@ -174,3 +174,21 @@ def test_it_is_the_same_for_everybody_and_reads_no_row(world, django_assert_num_
         schema = Client().get("/api/schema/").content
 
     assert schema == member.get("/api/schema/").content
+
+
+def test_all_errors_have_one_schema_and_webhooks_are_operations():
+    document = describe_api()
+
+    schemas = [
+        content["schema"]
+        for response in document["components"]["responses"].values()
+        for content in response["content"].values()
+    ]
+    webhooks = [methods["post"] for methods in document["webhooks"].values()]
+
+    assert {json.dumps(schema) for schema in schemas} == {
+        '{"$ref": "#/components/schemas/Problem"}'
+    }
+    assert document["servers"] == [{"url": "/", "description": "This installation"}]
+    assert all(each["security"] == [{"signature": []}] for each in webhooks)
+    assert "onRunInterrupted" in {each["operationId"] for each in webhooks}

@@ -64,6 +64,9 @@ def check_answer(method: str, path: str, status: int, content_type: str, text: s
     assert kind in content, f"{where} as {kind!r}"
     if kind in (JSON, PROBLEM):
         assert problems_with(content[kind]["schema"], json.loads(text)) == [], where
+    if kind == PROBLEM:
+        codes = {example["value"]["code"] for example in content[kind]["examples"].values()}
+        assert json.loads(text)["code"] in codes, f"{where}: {text[:500]}"
 
 
 def gunzipped(answer: Any) -> str:
