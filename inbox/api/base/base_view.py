@@ -65,6 +65,8 @@ class ApiView(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if any("\0" in str(text) for text in (*request.query_params.values(), *kwargs.values())):
+            raise InvalidInput("The address contains the character NUL.")
         is_change = request.method in ("PUT", "PATCH", "DELETE")
         supports_if_match = getattr(self._operation, "supports_if_match", False)
         if is_change and "If-Match" in request.headers and not supports_if_match:

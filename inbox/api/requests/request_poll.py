@@ -90,11 +90,12 @@ class RequestPoll:
         # Without compression, because the body is read here.
         headers = [item for item in scope["headers"] if item[0].lower() != b"accept-encoding"]
         scope = {**scope, "headers": headers}
-        if scope["method"] == "GET":
-            return await self._wait(scope, scope["url_route"]["kwargs"]["request_id"], deadline)
+        request_id = scope["url_route"]["kwargs"].get("request_id")
+        if scope["method"] == "GET" and request_id:
+            return await self._wait(scope, request_id, deadline)
         created = await self._call(scope, body)
         answer = created.json
-        if answer.get("status") != RequestStatus.OPEN:
+        if scope["method"] != "POST" or answer.get("status") != RequestStatus.OPEN:
             return created
         decided = await self._wait(_get_scope(scope, answer["id"]), UUID(answer["id"]), deadline)
         if decided.status != 200:

@@ -89,6 +89,9 @@ def _item_problems(item: ItemDraft) -> dict[str, list[TranslatableMessage]]:
     for name, schema in (("args_schema", item.args_schema), ("answer_schema", item.answer_schema)):
         if problem := _schema_problem(schema):
             problems[name] = [problem]
+    # References of arguments to their own root are broken in the schema of the whole answer.
+    if not problems and item.tool and (problem := _schema_problem(_response_schema(item))):
+        problems["args_schema"] = [problem]
     if not item.tool and not item.title:
         problems["title"] = [TranslatableMessage("A question without a tool needs a title.")]
     if item.tool and item.answer_schema is not None:

@@ -77,8 +77,12 @@ class ProgramPanel:
 
     @property
     def requester_url(self) -> str:
+        """The address that the program gives; "" unless it is one of the web."""
         url = self._requester.get("url", "")
-        return url if urlsplit(url).scheme in ("http", "https") else ""
+        try:
+            return url if urlsplit(url).scheme in ("http", "https") else ""
+        except ValueError:  # such as https://[
+            return ""
 
     @property
     def session(self) -> str:

@@ -1,5 +1,6 @@
 """Hostile programs: limits and wrong values are refused, and nothing is lost or 500."""
 
+import asyncio
 from uuid import UUID
 
 import pytest
@@ -8,6 +9,9 @@ from tests.support.http.rest_client import HOSTILE
 from tests.support.requests.programs import APPROVED, CALL, decide, program
 
 __all__ = ["program"]
+
+#: Valid alone, but not as the arguments' part of the schema of an answer.
+REFERS_TO_ITS_ROOT = {"properties": {"charge": {}, "other": {"$ref": "#/properties/charge"}}}
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
@@ -33,6 +37,7 @@ def test_a_body_that_cannot_be_read_is_refused(program, body):
         ({"context": {"messages": [{"role": "nobody"}]}}, 422, "INVALID_VALUE"),
         ({"args_schema": {"$ref": "https://evil.example.com/"}}, 422, "INVALID_VALUE"),
         ({"args_schema": {"type": 5}}, 422, "INVALID_VALUE"),
+        ({"args_schema": REFERS_TO_ITS_ROOT}, 422, "INVALID_VALUE"),
         ({"answer_schema": {}}, 422, "INVALID_VALUE"),
         ({"attach": True}, 422, "INVALID_VALUE"),
         ({"secret_paths": ["card"]}, 422, "INVALID_VALUE"),
@@ -164,3 +169,65 @@ def test_invisible_characters_in_names_do_not_deceive(program):
     request = program.ask(requester={"name": name}, session={"id": "s", "title": name})
 
     assert request["requester"] == {"name": name}
+
+
+def test_an_address_without_a_host_does_not_break_the_page(program, bob, client):
+    from inbox.models import User
+
+    request = program.ask(requester={"name": "dev", "url": "https://["})
+
+    client.force_login(User.objects.get(pk=bob.user_id))
+
+    answer = client.get(f"/interrupts/{request['items'][0]['interrupt']}/", follow=True)
+
+    assert answer.status_code == 200
+    assert "https://[" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("verb", ["start", "report"])
+def test_nul_in_an_address_is_refused(program, verb):
+    request = program.ask()
+    bodies = {"start": {"args_digest": ""}, "report": {"outcome": "unknown"}}
+
+    answers = [
+        program.get("/api/requests?session=%00"),
+        program.post(
+            f"/api/requests/{request['id']}/items/%00/{verb}", {"attempt": "a", **bodies[verb]}
+        ),
+    ]
+
+    assert [answer.json()["code"] for answer in answers] == ["INVALID_INPUT"] * 2
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_list_does_not_wait(method):
+    from asgiref.sync import async_to_sync
+
+    from inbox.api.requests.request_poll import RequestPoll
+
+    async def application(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b'{"results":[]}'})
+
+    route = {"kwargs": {}}
+    scope = {"method": method, "query_string": b"wait=30", "headers": [], "url_route": route}
+    sent = async_to_sync(answered)(RequestPoll(application), scope)
+
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+
+
+async def answered(application, scope):
+    """Return the messages with which an ASGI application answers."""
+    requests = [{"type": "http.request", "body": b"", "more_body": False}]
+    sent = []
+
+    async def receive():
+        if not requests:
+            await asyncio.Event().wait()
+        return requests.pop()
+
+    async def send(message):
+        sent.append(message)
+
+    await application(scope, receive, send)
+    return sent
