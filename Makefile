@@ -2,8 +2,8 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema bench campaign \
-	lock base dev
+.PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema references \
+	bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -72,6 +72,9 @@ lint: dev ## Run the checks that need no test
 
 texts: dev ## Collect the texts of pages, and compile their translations
 	@$(BIN)/python -m tests.support.texts
+
+references: dev ## Write docs/reference from the code
+	@$(BIN)/python -m tools.write_references
 
 schema: base ## Write the OpenAPI description of the API to schema.json
 	@$(BIN)/python manage.py spectacular --format openapi-json --file schema.json --fail-on-warn
