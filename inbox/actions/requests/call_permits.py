@@ -19,10 +19,9 @@ from inbox.actions.runs.pulled_runs import (
     take_pulled_run,
 )
 from inbox.actions.runs.run_termination import fail_run
-from inbox.actions.runs.tool_calls import CallAttempt, start_calls
+from inbox.actions.runs.tool_calls import CallAttempt, settle_calls, start_calls
 from inbox.models import AgentRequest, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
-from inbox.models.moves import move_row
 from inbox.queries.people.access import require_current
 from inbox.queries.requests.programs import require_program
 from inbox.queries.runs.latest_run import latest_run
@@ -247,8 +246,9 @@ def _lapse(
 
 
 def _hand_over(thread: Thread, run: Run, call: ToolCall, now: datetime) -> None:
-    move_row(call, ToolCallState.SETTLED)
-    call.result, call.settled_at = _HANDED_OVER, now
+    call.save()
+    settle_calls(thread=thread, run=run, results={call.tool_call_id: _HANDED_OVER}, now=now)
+    call.refresh_from_db()
     call.outcome, call.lease_until = ReportedOutcome.HANDED_OVER, None
     append_result(thread=thread, run=run, call=call, text=_HANDED_OVER, now=now)
 

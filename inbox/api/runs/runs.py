@@ -147,6 +147,7 @@ class Runs(ApiView):
         description="Without `thread_id` the run opens a new thread.",
         is_idempotent=True,
         refusals=(
+            errors.AsksByItself,
             errors.InvalidValue,
             errors.NotFound,
             errors.PendingInterrupts,
