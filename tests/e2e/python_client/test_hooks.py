@@ -101,7 +101,7 @@ def test_an_edit_that_a_host_cannot_carry_out_is_denied_and_reported(desk, hook)
 
     ended = Ended(process)
     assert not allows("gemini-cli", ended)
-    assert "description" in ended.json["reason"]
+    assert "cannot remove description" in ended.json["reason"]
     assert desk.state(request["id"]) == ("done", "failed")
 
 
@@ -203,6 +203,23 @@ def test_the_end_of_a_call_is_reported(desk, hook, host, before, after, state):
     assert desk.state(request["id"]) == ("done", state)
     assert hook(host).attempts() == []
     assert not desk.is_deviating(request["id"])
+
+
+def test_the_report_is_about_the_call_with_the_same_id(desk, hook):
+    event = event_of("claude-code", "pretooluse")
+    requests = {}
+    for name in ("toolu_a", "toolu_b"):
+        process = hook("claude-code").start({**event, "tool_use_id": name}, "--wait", "60")
+        requests[name] = desk.next_request()
+        desk.decide(requests[name])
+        assert allows("claude-code", Ended(process))
+
+    for name in ("toolu_b", "toolu_b"):
+        same = {"session_id": event["session_id"], "tool_use_id": name}
+        hook("claude-code").run(event_of("claude-code", "posttooluse", **same))
+
+    states = {name: desk.state(request["id"])[1] for name, request in requests.items()}
+    assert states == {"toolu_a": "started", "toolu_b": "succeeded"}
 
 
 def test_an_interrupted_call_is_in_doubt(desk, hook):
@@ -344,6 +361,17 @@ def test_a_hook_that_is_told_to_end_denies(desk, hook, number):
 
     ended = Ended(process)
     assert (ended.code, ended.text) == (2, "")
+
+
+def test_a_prompt_of_claude_code_is_denied_in_words_by_a_hook_that_ends(desk, hook):
+    """Its exit code would count for nothing."""
+    process = hook("claude-code").start(event_of("claude-code", "permissionrequest"))
+    desk.next_request()
+
+    process.terminate()
+
+    ended = Ended(process)
+    assert ended.json["hookSpecificOutput"]["decision"]["behavior"] == "deny"
 
 
 def test_a_hook_that_nobody_reads_denies_and_gives_the_permit_back(desk, hook):

@@ -91,10 +91,10 @@ async def test_refusals_are_not_retried(kind):
 
 
 @both
-async def test_the_key_does_not_follow_a_redirect(kind):
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_the_key_does_not_follow_a_redirect(kind, status):
     with faulty_server(answer(REQUEST)) as other:
-        target = f"{other.url}/api/requests"
-        redirect = answer("", 307, Location=target)
+        redirect = answer("", status, Location=f"{other.url}/api/requests")
         with faulty_server(redirect) as server, pytest.raises(ApiError, match="REDIRECTED"):
             await post(kind, server.url)
 

@@ -102,4 +102,6 @@ class LeaseKeeper:
         try:
             self._prolong()
         except SignoffError as error:
+            if self._ended.is_set():
+                return  # the report has ended the lease
             log.warning("The lease of a call could not be prolonged: %s", error)
