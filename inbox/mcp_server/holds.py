@@ -54,5 +54,5 @@ async def hold(
                     async with asyncio.timeout_at(min(next_progress, begin + seconds)):
                         await changed.wait()
                 if loop.time() >= next_progress:
-                    yield Progress(round(loop.time() - begin, 1), seconds, message)
+                    yield Progress(round(loop.time() - begin, 3), seconds, message)
                     next_progress += every

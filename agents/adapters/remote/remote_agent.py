@@ -43,9 +43,7 @@ IDLE_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 #: Only connecting is retried, when nothing was sent yet.
 _TRIES = 3
-#: The response did not come, or not to its end.
 _UNREACHABLE = "AGENT_UNREACHABLE"
-#: The response came, and it is not AG-UI.
 _PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION"
 _BROKE_OFF = "The agent's answer ended early."
 _ASKED_AGAIN = (
@@ -55,6 +53,14 @@ _ASKED_AGAIN = (
 _NO_CANCELLING = (
     "The agent allows neither a rejection nor a response, so it cannot be told that nobody decided."
 )
+#: The codes of runs that fail because of a remote agent, for the reference.
+FAILURES = {
+    _UNREACHABLE: "A remote agent did not respond with AG-UI, or its response broke off.",
+    "DECISIONS_NOT_TAKEN": "A remote agent raised the answered interrupts again; they were "
+    "cancelled.",
+    "CANNOT_BE_CANCELLED": "A remote agent takes neither a rejection nor a response, so it cannot "
+    "be told that nobody decided.",
+}
 KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 

@@ -81,7 +81,7 @@ def show_agent(
         "may_run": Permission.RUN in permissions,
         "is_external": is_external(agent.implementation),
         "may_add_key": Permission.ADMIN in permissions,
-        "public_url": settings.PUBLIC_URL,
+        "public_url": settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/"),
         "notice": notice,
         **agent_list_context(actor, slug),
     }

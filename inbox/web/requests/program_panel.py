@@ -28,7 +28,7 @@ _STATES = {
     CallState.FAILED: (gettext_noop("Failed, as the program reports."), "circle-x", "bad"),
     CallState.IN_DOUBT: (
         gettext_noop("In doubt: the program did not report the outcome."),
-        "circle-help",
+        "circle-question-mark",
         "warn",
     ),
     CallState.LAPSED: (

@@ -39,7 +39,7 @@ POINTS: Final = (
     "after_report",
 )
 #: Kills of programs at each point, and kills of the product.
-_SHORT, _LONG = (1, 2), (24, 12)
+_SHORT, _LONG = (1, 2), (27, 12)
 _AT_ONCE = 8
 _AGENTS = 4
 _LONGEST_SECONDS = 600

@@ -154,6 +154,22 @@ def test_other_failures_of_a_hook_let_the_command_run(agent, command):
     assert agent.run() == ORIGINAL
 
 
+def test_hooks_that_are_turned_off_let_the_command_run_and_check_says_so(agent):
+    agent.install()
+    if agent.host == "claude-code":
+        settings = json.loads(agent.settings_file.read_text())
+        agent.settings_file.write_text(json.dumps({**settings, "disableAllHooks": True}))
+    else:
+        with (agent.home / ".codex" / "config.toml").open("a") as config:
+            config.write("[features]\nhooks = false\n")
+
+    check = agent.hooks("check", agent.host)
+
+    assert check.returncode == 1
+    assert ("disableAllHooks" in check.stdout) or ("hooks = false" in check.stdout)
+    assert agent.run() == ORIGINAL
+
+
 only_codex = pytest.mark.parametrize("agent", ["codex"], indirect=True)
 
 

@@ -39,7 +39,7 @@ def headers_of(body: Any, version: str = STATELESS) -> dict[str, str]:
         return {"MCP-Protocol-Version": version}
     name = body["params"].get("name") or body["params"].get("taskId")
     headers = {"MCP-Protocol-Version": version, "Mcp-Method": body["method"]}
-    return {**headers, "Mcp-Name": name} if name else headers
+    return {**headers, "Mcp-Name": str(name)} if name else headers
 
 
 @dataclass(frozen=True)

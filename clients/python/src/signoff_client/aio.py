@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, overload
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
 
 from signoff_client import flows
-from signoff_client.approvals import Approval
+from signoff_client.approvals import Approval, ApprovedFunction, Parameters
 from signoff_client.arguments import UnknownArguments
 from signoff_client.calls import StartedCall, log, started_call
 from signoff_client.client import LEASE_SECONDS
@@ -29,8 +29,6 @@ from signoff_client.exchanges import (
 from signoff_client.requests import Request, answer_of, require_approval
 from signoff_client.settings import LOOPBACK, Duration, read_settings, to_seconds
 from signoff_client.transport import request_headers
-
-Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
 
 
 class AsyncSignoff:
@@ -135,17 +133,28 @@ class AsyncSignoff:
         """Report "succeeded", "failed" (it had no effect) or "unknown"."""
         return await self._run(flows.report(request_id, item_id, attempt, outcome, **more))
 
-    def requires_approval(self, function: Function | None = None, /, **options: Any) -> Any:
+    @overload
+    def requires_approval(
+        self, function: Callable[Parameters, Result], /
+    ) -> ApprovedFunction[Parameters, Result]: ...
+
+    @overload
+    def requires_approval(
+        self, /, **options: Any
+    ) -> Callable[[Callable[Parameters, Result]], ApprovedFunction[Parameters, Result]]: ...
+
+    def requires_approval(
+        self, function: Callable[..., Any] | None = None, /, **options: Any
+    ) -> Any:
         """Have each call of a coroutine function approved; see `Signoff.requires_approval`."""
 
-        def decorate(function: Function) -> Function:
+        def decorate(function: Callable[..., Any]) -> Any:
             approval = Approval(function, is_async=True, **options)
 
             def call(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 return self._call(approval, key, args, kwargs)
 
-            wrapped: Function = approval.wrap(call)
-            return wrapped
+            return approval.wrap(call)
 
         return decorate if function is None else decorate(function)
 

@@ -5,13 +5,23 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from signoff_client.arguments import Signature
 from signoff_client.settings import Duration
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = ParamSpec("Parameters")
+Result_co = TypeVar("Result_co", covariant=True)
 _ABSENT: Any = object()
+
+
+class ApprovedFunction(Protocol[Parameters, Result_co]):
+    """A function each of whose calls waits for an approval."""
+
+    def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result_co: ...
+
+    def with_key(self, key: str) -> Callable[Parameters, Result_co]:
+        """Return the function for one call, which goes on waiting when it is made again."""
 
 
 class Approval:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from uuid import uuid4
 
 from signoff_client import flows
-from signoff_client.approvals import Approval
+from signoff_client.approvals import Approval, ApprovedFunction, Parameters
 from signoff_client.arguments import UnknownArguments
 from signoff_client.calls import LeaseKeeper, StartedCall, log, started_call
 from signoff_client.errors import EditRefused, SignoffError
@@ -18,7 +18,6 @@ from signoff_client.settings import Duration, Settings, read_settings, to_second
 from signoff_client.transport import Transport
 
 Result = TypeVar("Result")
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 LEASE_SECONDS = 600
 
@@ -142,7 +141,19 @@ class Signoff:
         """Report "succeeded", "failed" (it had no effect) or "unknown"."""
         return self._run(flows.report(request_id, item_id, attempt, outcome, **more))
 
-    def requires_approval(self, function: Function | None = None, /, **options: Any) -> Any:
+    @overload
+    def requires_approval(
+        self, function: Callable[Parameters, Result], /
+    ) -> ApprovedFunction[Parameters, Result]: ...
+
+    @overload
+    def requires_approval(
+        self, /, **options: Any
+    ) -> Callable[[Callable[Parameters, Result]], ApprovedFunction[Parameters, Result]]: ...
+
+    def requires_approval(
+        self, function: Callable[..., Any] | None = None, /, **options: Any
+    ) -> Any:
         """
         Have each call of a function approved: it runs with the arguments that were approved.
 
@@ -151,14 +162,13 @@ class Signoff:
         idempotency key of your own for a call that goes on waiting after a crash.
         """
 
-        def decorate(function: Function) -> Function:
+        def decorate(function: Callable[..., Any]) -> Any:
             approval = Approval(function, **options)
 
             def call(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 return self._call(approval, key, args, kwargs)
 
-            wrapped: Function = approval.wrap(call)
-            return wrapped
+            return approval.wrap(call)
 
         return decorate if function is None else decorate(function)
 
