@@ -57,3 +57,12 @@ export function approved(args: object, digest: string): object {
   const item = { id: "1", status: "approved", tool: "t", args, args_digest: digest, state: "waiting" };
   return { id: "r1", status: "decided", url: "/threads/t1/", items: [{ ...item, effect: "once", report: true }] };
 }
+
+/** Wait for a condition. Throws after a minute, so that a failure ends the test. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`Still not true: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 
 import { ApiError, ConfigurationError, EditRefused, Signoff, Unreachable } from "signoff-client";
 
-import { answer, approved, cutOff, faultyServer, hangUp, hold } from "./faulty.js";
+import { answer, approved, cutOff, faultyServer, hangUp, hold, until } from "./faulty.js";
 
 const OPEN = { id: "r1", status: "open", url: "/threads/t1/", items: [] };
 const apiKey = "sk_test";
@@ -105,12 +105,13 @@ test("an aborted signal ends a wait at once, with its reason", async (t) => {
   await assert.rejects(waiting, (error) => error === reason);
 });
 
-test("an aborted signal ends the pause before a retry", async (t) => {
-  const server = await faultyServer(t, answer({}, 503, { "Retry-After": "20" }));
+// The pause would be 25 seconds.
+test("an aborted signal ends the pause before a retry", { timeout: 15_000 }, async (t) => {
+  const server = await faultyServer(t, answer({}, 503, { "Retry-After": "25" }));
   const controller = new AbortController();
   const { signal } = controller;
   const asked = new Signoff({ url: server.url, apiKey }).ask({ title: "Go?" }, { signal });
-  while (server.requests.length === 0) await new Promise(setImmediate);
+  await until(() => server.requests.length > 0);
 
   controller.abort();
 
@@ -158,12 +159,7 @@ test("the lease is prolonged while the function runs, and not after", async (t) 
   const starts = (): string[] =>
     server.requests.filter(({ path }) => path.endsWith("/start")).map(({ body }) => body);
 
-  await item.run(
-    async () => {
-      while (starts().length < 4) await new Promise(setImmediate);
-    },
-    { leaseSeconds: 0.03 },
-  );
+  await item.run(() => until(() => starts().length >= 4), { leaseSeconds: 0.03 });
 
   assert.equal(new Set(starts()).size, 1);
   assert.match(starts()[0] ?? "", /"lease_seconds":0.03/);
@@ -181,7 +177,7 @@ test("a lease that is lost is a warning, and the function goes on", async (t) =>
 
   const result = await item.run(
     async () => {
-      while (warnings.length === 0) await new Promise(setImmediate);
+      await until(() => warnings.length > 0);
       return "re_1";
     },
     { leaseSeconds: 0.03 },

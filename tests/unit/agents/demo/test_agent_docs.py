@@ -1,4 +1,4 @@
-"""What docs/agents.md, docs/agui.md and docs/adapters.md show works as it is printed."""
+"""Code in docs/agents.md, agui.md, adapters.md and changing-workflows.md works as printed."""
 
 import re
 import sys
@@ -10,7 +10,8 @@ from agents import registry
 from tests.support.agents.doubles import Stage
 
 DOCS = [
-    Path(__file__).parents[4] / "docs" / name for name in ("agents.md", "agui.md", "adapters.md")
+    Path(__file__).parents[4] / "docs" / name
+    for name in ("agents.md", "agui.md", "adapters.md", "changing-workflows.md")
 ]
 SNIPPETS = [
     snippet
