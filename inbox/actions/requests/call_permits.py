@@ -142,7 +142,7 @@ def _start_locked(
     _check_and_start(thread, run, request, call, execution, now)
     call.refresh_from_db()
     call.attempt, call.outcome, call.executed_args = attempt, "", None
-    call.start_before = None
+    call.start_before = call.late_report = None
     call.lease_until = lease_end(started_at=now, now=now, seconds=seconds)
     take_pulled_run(thread=thread, run=run, lease_until=call.lease_until, now=now)
     if not execution.report:

@@ -120,7 +120,7 @@ def _report_locked(
         effect=execution_of(request, call.tool_call_id).effect,
         attempt=report.attempt,
         outcome=report.outcome,
-        is_same=call.outcome == report.outcome and call.result == report.text,
+        is_same=_is_same(call, report),
     )
     if plan is ReportPlan.REPEAT:
         return ReportedCall(_state(call), replayed=True)
@@ -207,6 +207,11 @@ def _record_deviation(
     outbox.call_reported(
         EventType.CALL_DEVIATED, thread=thread, request=request, call=call, now=now
     )
+
+
+def _is_same(call: ToolCall, report: Report) -> bool:
+    has_same_result = call.outcome == report.outcome and call.result == report.text
+    return has_same_result and call.executed_args == _deviating(call, report)
 
 
 def _deviating(call: ToolCall, report: Report) -> str | None:

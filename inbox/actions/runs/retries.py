@@ -13,7 +13,7 @@ from uuid6 import uuid7
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
-from inbox.actions.runs.pulled_runs import reopen_request
+from inbox.actions.runs.pulled_runs import begin_pulled_run, reopen_request
 from inbox.actions.runs.recovery import doubt_interrupts, interrupt_run
 from inbox.actions.runs.resume import queue_run, requester_columns
 from inbox.actions.runs.start_run import StartedRun, new_external_id
@@ -97,6 +97,8 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
             if retry.pulled:
                 reopen_request(thread)
             wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+        elif retry.pulled:
+            begin_pulled_run(thread=thread, run=retry, now=now)
         return StartedRun(retry, replayed=False)
 
 
@@ -198,7 +200,8 @@ def _plan_repeats(
     for call in calls.values():
         move_row(call, ToolCallState.PROPOSED)
         call.edited_args, call.verdict, call.decided_by = None, "", ""
-    save_calls(calls.values(), ["state", "edited_args", "verdict", "decided_by"])
+        call.start_before = None  # an external program gets a new time with the new approval
+    save_calls(calls.values(), ["state", "edited_args", "verdict", "decided_by", "start_before"])
     return [(_latest(item), _copy(item.row, now)) for item in repeatable]
 
 

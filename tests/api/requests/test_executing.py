@@ -204,6 +204,20 @@ def test_a_late_report_stands_beside_the_question(program, bob, later):
     assert item_of(program, request)["state"] == "waiting"
 
 
+def test_a_late_report_of_the_second_attempt_is_stored_too(program, bob):
+    from inbox.models import ToolCall
+
+    request = approved(program, bob)
+    for attempt in ("first", "second"):
+        program.start(request, attempt=attempt)
+        program.report(request, "unknown", attempt=attempt)
+        program.report(request, result=f"late {attempt}", attempt=attempt)
+        stored = ToolCall.objects.get(thread=request["thread"]).late_report
+        answer_doubt(request, bob, "did_not_happen")
+
+        assert f"late {attempt}" in stored
+
+
 def test_a_report_is_late_when_the_lease_has_ended_unnoticed(program, bob, later):
     request = approved(program, bob, execution={"lease_seconds": 60})
     program.start(request)
@@ -265,6 +279,16 @@ def test_other_executed_arguments_are_recorded(program, bob):
     program.report(request, executed_args={**CALL["args"], "amount": 9_999})
 
     assert "tool.deviated" in actions(request)
+
+
+def test_a_repeated_report_with_other_executed_arguments_is_refused(program, bob):
+    request = approved(program, bob)
+    program.start(request)
+    program.report(request)
+
+    other = program.report(request, executed_args={"amount": 9_999})
+
+    assert code_of(other) == "ALREADY_REPORTED"
 
 
 def test_a_program_that_reports_nothing_takes_its_call(program, bob):

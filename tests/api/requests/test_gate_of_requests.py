@@ -151,6 +151,43 @@ def test_changed_rows_start_nothing(program, bob):
     assert "run.failed" in actions(request)
 
 
+def test_an_approval_after_a_retry_has_its_own_time_to_start(program, bob, later):
+    from inbox import engine
+    from inbox.models import Interrupt, Run, ToolCall
+
+    request = program.ask()
+    decide(request, bob, APPROVED)
+    ToolCall.objects.filter(thread=request["thread"]).update(edited_args='{"amount":9}')
+    program.start(request)
+    pass_time(later, hours=23)
+    engine.retry_run(Run.objects.get(thread=request["thread"], status="failed").pk, bob)
+    interrupt = Interrupt.objects.get(thread=request["thread"], status="open")
+    decide({"items": [{"id": "1", "interrupt": str(interrupt.pk)}]}, bob, APPROVED)
+    pass_time(later, hours=2)
+
+    started = program.start(request)
+
+    assert (started.status_code, started.json()["args"]) == (200, CALL["args"])
+
+
+def test_a_retry_with_usable_decisions_opens_the_calls(program, bob):
+    from inbox import engine
+    from inbox.models import Decision, Run
+
+    request = program.ask({"id": "1", **CALL}, {"id": "2", "title": "Sure?"})
+    decide(request, bob, APPROVED)
+    decisions = Decision.objects.filter(interrupt__thread=request["thread"])
+    payload = decisions.get().payload
+    decisions.update(payload='{"approved":true,"editedArgs":{"amount":9}}')
+    decide(request, bob, APPROVED, item="2")
+    decisions.filter(interrupt__interrupt_id="1").update(payload=payload)
+
+    engine.retry_run(Run.objects.get(thread=request["thread"], status="failed").pk, bob)
+
+    assert program.read(request)["status"] == "decided"
+    assert program.start(request).status_code == 200
+
+
 # -- withdrawal -----------------------------------------------------------------------------------
 
 
