@@ -99,11 +99,11 @@ def test_a_call_that_started_meanwhile_is_not_revoked(program, approved, reads_a
 
 def test_an_administrator_adds_a_program_and_sees_how_it_asks(reads_admin, reads_bob):
     added = reads_admin.client.post("/new-program/add", {"name": "nightly", "description": "x"})
-    taken = reads_admin.client.post("/new-program/add", {"name": "nightly"})
+    repeated = reads_admin.client.post("/new-program/add", {"name": "nightly"})
     page = reads_admin.get("/agents/nightly/")
 
     assert (added.status_code, added["Location"]) == (303, "/agents/nightly/")
-    assert taken.status_code == 422
+    assert repeated.status_code == 422
     assert "/api/requests?wait=30" in words(page)
     assert "/teams/tests/keys/new/?agent=nightly" in page.content.decode()
     assert "Start a run" not in words(page)
