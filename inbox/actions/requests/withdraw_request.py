@@ -3,15 +3,14 @@
 from dataclasses import replace
 from uuid import UUID
 
-from django.db import transaction
-
 from inbox.actions.audit import audit_trail
+from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
 from inbox.actions.runs.pulled_runs import request_of
 from inbox.actions.runs.resume import queue_resume
 from inbox.models import AgentRequest
 from inbox.models.locks import lock_thread
-from inbox.queries.requests.programs import require_program
+from inbox.queries.requests.programs import asking_run_id, require_program
 from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.queries.runs.latest_run import interrupted_run
 from inbox.rules import errors
@@ -23,8 +22,6 @@ from inbox.rules.runs.states import EntryStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 
-@transaction.atomic(durable=True)
-@audit_trail.inserted_at_end()
 def withdraw_request(*, request_id: UUID, actor: Actor, reason: str = "") -> AgentRequest:
     """
     Close what is open of a request, and execute nothing of it.
@@ -35,6 +32,12 @@ def withdraw_request(*, request_id: UUID, actor: Actor, reason: str = "") -> Age
         Unauthenticated, NotFound, Forbidden.
         RequestDecided: all items are decided.
     """
+    with audit_rejected("withdraw", actor=actor, run_id=asking_run_id(request_id)):
+        return _withdraw(request_id, actor, reason)
+
+
+@audit_trail.inserted_at_end()
+def _withdraw(request_id: UUID, actor: Actor, reason: str) -> AgentRequest:
     thread, now = lock_thread(request=request_id, with_team=True)
     require_program(actor, thread, now=now)
     request = request_of(thread.pk)

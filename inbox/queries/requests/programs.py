@@ -1,10 +1,11 @@
 """The programs that may act for a request: keys, and the person who asked."""
 
 from datetime import datetime
+from uuid import UUID
 
-from inbox.models import Run, Thread
+from inbox.models import AgentRequest, Run, Thread
 from inbox.queries.people.access import require_current
-from inbox.rules.errors import Forbidden
+from inbox.rules.errors import Forbidden, NotFound
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -34,3 +35,13 @@ def is_program(actor: Actor, thread: Thread) -> bool:
     return actor.user_id is not None and actor.user_id in requesters.values_list(
         "requester_user", flat=True
     )
+
+
+def asking_run_id(request_id: UUID) -> UUID:
+    """Return the run that asked; it never changes. Raises NotFound."""
+    thread = AgentRequest.objects.filter(pk=request_id).values("thread")
+    runs = Run.objects.filter(thread__in=thread).order_by("first_seq", "pk")
+    run_id: UUID | None = runs.values_list("pk", flat=True).first()
+    if run_id is None:
+        raise NotFound
+    return run_id

@@ -93,7 +93,6 @@ def test_no_secret_goes_to_another_place(admin):
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, "url"),
         ({"url": 7}, "url"),
         ({"url": "gopher://x/"}, "url"),
         ({"url": "http://x/\u0001"}, "url"),
@@ -113,6 +112,14 @@ def test_what_has_another_shape_is_said_by_field(admin, body, field):
 
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
     assert field in answer.json()["problems"]
+    assert not Endpoint.objects.exists()
+
+
+def test_remote_agent_without_a_url_is_rejected(admin):
+    answer = admin.put("/api/agents/refunds", {})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
+    assert "url" in answer.json()["problems"]
     assert not Endpoint.objects.exists()
 
 

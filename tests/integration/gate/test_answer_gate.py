@@ -23,9 +23,11 @@ from inbox.actions.notifications.chat_accounts import (
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.policies.policy_decisions import decide_by_policy
+from inbox.actions.requests import withdraw_request
 from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
 from inbox.models import (
+    AgentRequest,
     ApiKey,
     AuditEntry,
     ChatIdentity,
@@ -91,7 +93,7 @@ class Scene:
     def just_before_the_lock(self, change: Callable[[], Any]) -> None:
         """Let something happen after the caller was recognised, and before the thread is locked."""
         waiting = [change]
-        for module in (cancel_run, decide, start_run):
+        for module in (cancel_run, decide, start_run, withdraw_request):
             lock_thread = module.lock_thread
 
             def change_then_lock(*names: Any, _lock: Any = lock_thread, **more: Any) -> Any:
@@ -266,6 +268,25 @@ def send_cancel(way: Way, scene: Scene) -> str:
     return DECIDED if answer.status_code == 200 else str(answer.json()["code"])
 
 
+def send_withdrawal(way: Way, scene: Scene) -> str:
+    """Withdraw a program's request with the key, as if an external agent had asked."""
+    interrupt = scene.interrupt
+    key = ApiKey.objects.get(name="tests")
+    Run.objects.filter(pk=interrupt.run_id).update(
+        requester_user=None, requester_key=key, pulled=True
+    )
+    request = AgentRequest.objects.create(
+        team_id=interrupt.team_id,
+        agent_id=interrupt.agent_id,
+        thread_id=interrupt.thread_id,
+        execution="{}",
+        heard_at=interrupt.created_at,
+        created_at=interrupt.created_at,
+    )
+    answer = post(way, scene, f"/api/requests/{request.pk}/withdraw", {})
+    return DECIDED if answer.status_code == 200 else str(answer.json()["code"])
+
+
 def send_chat(way: Way, scene: Scene) -> str:
     """Press the button as Bob, under a policy that names chats unless the case has another."""
     if not scene.interrupt.rulings.exists():
@@ -297,6 +318,7 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.CANCEL_PAGE: send_cancel,
     Entrance.CANCEL_REST: send_cancel,
     Entrance.REQUESTER: send_cancel,
+    Entrance.WITHDRAWAL: send_withdrawal,
     Entrance.POLICY: send_policy,
     Entrance.EXPIRY: send_expiry,
     Entrance.OVERRIDE_PAGE: send_override_page,
@@ -317,7 +339,8 @@ REST = [
     for by in ("person", "key")
 ]
 LINK = Way(Entrance.LINK)
-REQUESTERS = [Way(Entrance.REQUESTER, by) for by in ("person", "key")]
+WITHDRAWAL = Way(Entrance.WITHDRAWAL, "key")
+REQUESTERS = [*(Way(Entrance.REQUESTER, by) for by in ("person", "key")), WITHDRAWAL]
 CANCELS_REST = [Way(Entrance.CANCEL_REST, by) for by in ("person", "key")]
 CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
 SYSTEM = [Way(Entrance.POLICY, "system"), Way(Entrance.EXPIRY, "system")]
@@ -592,6 +615,7 @@ CONDITIONS = [
         {
             **all_say(ANSWERS, "INTERRUPT_ALREADY_RESOLVED"),
             **all_say(CANCELS, "RUN_ENDED"),
+            WITHDRAWAL: "ALREADY_DECIDED",
             **_SYSTEM,
         },
     ),
