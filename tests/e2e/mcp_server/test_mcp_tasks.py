@@ -65,10 +65,10 @@ def test_a_task_that_another_call_has_used_up_has_an_error_as_result(client, bob
 
 
 def test_a_question_is_a_task_as_well(client, bob):
-    asked = client.call("ask_human", {"title": "Deploy?"}, capabilities=TASKS)
-    bob.decide(asked["taskId"], {"approved": False, "reason": "Friday"})
+    question = client.call("ask_human", {"title": "Deploy?"}, capabilities=TASKS)
+    bob.decide(question["taskId"], {"approved": False, "reason": "Friday"})
 
-    polled = task(client, "tasks/get", asked["taskId"])["result"]
+    polled = task(client, "tasks/get", question["taskId"])["result"]
 
     content = polled["result"]["structuredContent"]
     assert (content["answer"], content["reason"]) == (False, "Friday")
