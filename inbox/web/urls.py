@@ -3,7 +3,7 @@
 from django.urls import path
 
 from inbox.rules.decisions.list_filters import ListState
-from inbox.web.agents import agent_forms, agents
+from inbox.web.agents import agent_forms, agents, program_forms
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
 from inbox.web.base import first_steps, help_pages, languages, theme
 from inbox.web.decisions import (
@@ -45,6 +45,7 @@ from inbox.web.policies import (
 )
 from inbox.web.policies.editing import calendar_pages, rule_pages
 from inbox.web.presentations import tool_presentations
+from inbox.web.requests import revoke
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
@@ -123,6 +124,7 @@ urlpatterns = [
         claims_and_comments.withdraw_approval,
         name="withdraw_endorsement",
     ),
+    path("interrupts/<uuid:interrupt_id>/revoke", revoke.revoke_approval, name="revoke_approval"),
     path("interrupts/<uuid:interrupt_id>/reveal", unmask.reveal_interrupt, name="reveal"),
     path(
         "interrupts/<uuid:interrupt_id>/assign/", assignees.choose_assignee, name="choose_assignee"
@@ -158,6 +160,8 @@ urlpatterns = [
     # Not below agents/, where an agent of this name would be.
     path("new-agent/", agent_forms.new_page, name="new_agent"),
     path("new-agent/add", agent_forms.add, name="add_agent"),
+    path("new-program/", program_forms.new_page, name="new_program"),
+    path("new-program/add", program_forms.add, name="add_program"),
     path("teams/", teams.team_list, name="teams"),
     path("teams/<slug:team>/", teams.team, name="team"),
     path("teams/<slug:team>/who/", teams.permission_list, name="team_who"),

@@ -13,6 +13,7 @@ from tests.campaigns.faults.long_races import long_races
 from tests.campaigns.faults.named_kills import named_kills, policy_kills
 from tests.campaigns.faults.notification_kills import notification_kills
 from tests.campaigns.faults.pauses import pauses
+from tests.campaigns.faults.request_kills import request_kills
 from tests.campaigns.faults.setup import Stage, stage
 from tests.campaigns.report import Report
 
@@ -28,6 +29,7 @@ _ON_EACH_DATABASE: Final[dict[str, Callable[..., Report]]] = {
     "named-kills": named_kills,
     "policy-kills": policy_kills,
     "pauses": pauses,
+    "request-kills": request_kills,
 }
 CAMPAIGNS: Final = ("kills", "notification-kills", *_ON_EACH_DATABASE, *_ON_ONE_STAGE, "races")
 

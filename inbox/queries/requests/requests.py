@@ -110,6 +110,21 @@ def url_of(row: AgentRequest) -> str:
     return f"{settings.PUBLIC_URL}/threads/{row.thread_id}/"
 
 
+def item_of_interrupt(actor: Actor, interrupt_id: UUID) -> tuple[UUID, str]:
+    """
+    Return the request and the item's id of an interrupt that a program has asked about.
+
+    Raises:
+        NotFound: also if the actor may not see it, or a worker drives the agent.
+    """
+    row = Interrupt.objects.select_related("thread__request").filter(pk=interrupt_id).first()
+    request: AgentRequest | None = getattr(row.thread, "request", None) if row else None
+    if row is None or request is None:
+        raise NotFound()
+    require(actor, row.team_id, Permission.READ, row.agent_id)
+    return request.pk, row.tool_call.tool_call_id if row.tool_call else row.interrupt_id
+
+
 def requests_for(
     actor: Actor,
     *,

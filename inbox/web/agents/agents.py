@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_noop
 
@@ -14,6 +15,7 @@ from inbox.queries.agents.agents import AgentLocation
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import connection_test_message
+from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, see_other, show
@@ -70,12 +72,16 @@ def show_agent(
     """Render the page of an agent; `notice` is the error of an action."""
     agent = agents.agent_for(actor, slug)
     location = agents.location_of(actor, agent)
+    permissions = permissions_in(actor, agent.team_id)
     context = {
         "agent": agent,
         "description": escape_invisible(agent.description),
         "location": location,
         "connection_test": _connection_test(location),
-        "may_run": Permission.RUN in permissions_in(actor, agent.team_id),
+        "may_run": Permission.RUN in permissions,
+        "is_external": is_external(agent.implementation),
+        "may_add_key": Permission.ADMIN in permissions,
+        "public_url": settings.PUBLIC_URL,
         "notice": notice,
         **agent_list_context(actor, slug),
     }
@@ -85,7 +91,10 @@ def show_agent(
 def agent_list_context(actor: Actor, current: str = "") -> dict[str, Any]:
     """Return the context of the list beside an agent's page."""
     locations = [(row, agents.location_of(actor, row)) for row in agents.agents_for(actor)]
-    rows = [(row, location.is_remote, _connection_test(location)) for row, location in locations]
+    rows = [
+        (row, location.is_remote, is_external(row.implementation), _connection_test(location))
+        for row, location in locations
+    ]
     may_add = bool(teams_of(actor, Permission.ADMIN))
     return {"agents": rows, "current": current, "may_add": may_add}
 

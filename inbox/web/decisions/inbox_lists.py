@@ -33,6 +33,7 @@ from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
 from inbox.web.decisions.list_rows import Row, by_day, folded, rows_of
+from inbox.web.requests.program_panel import program_panel
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -149,7 +150,13 @@ def page_of(
 ) -> InterruptPage:
     """Return the interrupt's page for the actor, with their rejected answer or draft."""
     detail = detail_for(actor, interrupt_id)
-    return InterruptPage(detail=detail, me=actor.user_id, now=clock.now(), submission=submission)
+    return InterruptPage(
+        detail=detail,
+        me=actor.user_id,
+        now=clock.now(),
+        submission=submission,
+        program=program_panel(detail.interrupt, actor),
+    )
 
 
 def _list(

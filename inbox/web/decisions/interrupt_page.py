@@ -40,6 +40,7 @@ from inbox.web.files.file_cards import FileCard, cards_of_answer, cards_of_reque
 from inbox.web.notifications.notifications import recipient_rows
 from inbox.web.policies.grant_form import GrantForm, may_have_grant_form
 from inbox.web.presentations.request_facts import RequestFacts
+from inbox.web.requests.program_panel import ProgramPanel
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class InterruptPage:
     submission: Submission | None = None  #: a rejected answer, or a draft
     rejection: Rejection | None = None
     notice: Notice | None = None  #: the error of another action, such as a claim
+    program: ProgramPanel | None = None  #: that asked, unless a worker drives the agent
 
     @property
     def interrupt(self) -> Interrupt:

@@ -101,7 +101,7 @@ def key(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
 
 @page
 def new_page(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    return _show_form(request, actor, team, KeyForm())
+    return _show_form(request, actor, team, KeyForm(agent=request.GET.get("agent", "")))
 
 
 @post_page

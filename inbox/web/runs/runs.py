@@ -21,6 +21,7 @@ from inbox.queries.agents import agents
 from inbox.queries.runs import threads
 from inbox.queries.runs.thread_runs import ThreadRuns, threads_with_runs_for
 from inbox.rules import errors
+from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import SEED, Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
@@ -190,7 +191,8 @@ def _show_start(
     problems: tuple[Problem, ...] = (),
     status: int = 200,
 ) -> HttpResponse:
-    startable = agents.agents_for(actor, Permission.RUN)
+    rows = agents.agents_for(actor, Permission.RUN)
+    startable = [row for row in rows if not is_external(row.implementation)]
     selected = next((agent for agent in startable if agent.slug == slug), None)
     if slug and selected is None:
         raise errors.NotFound()

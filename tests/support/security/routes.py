@@ -224,6 +224,7 @@ POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302
 POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw-approval 302 404 403 403 403 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/revoke       302 404 404 404 404 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
 GET  interrupts/<uuid:interrupt_id>/assign/      302 404 403 200 200 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/assign       302 404 403 303 303 404 302 302 302 302 302 302 302
@@ -262,6 +263,8 @@ GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302
 POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
 POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
+GET  new-program/                                302 200 403 403 200 403 302 302 302 302 302 302 302
+POST new-program/add                             302 303 403 403 303 403 302 302 302 302 302 302 302
 GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
