@@ -391,8 +391,6 @@ DEMO_PEOPLE: Sequence[str] = ()
 #: this machine only, never from the environment: their texts may have secrets.
 SHOWS_AGENT_ERRORS = False
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
-# Pages name files by their hash only; to compress the others doubles the first start.
-WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {
     "files": storage_options(FILES_URL, FILES_DIR),

@@ -7,7 +7,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
-from schemathesis.specs.openapi.checks import ignored_auth
+from schemathesis.specs.openapi.checks import ignored_auth, response_schema_conformance
 
 from inbox.api.base.openapi import describe_api
 from tests.api.base.test_any_request import EXAMPLES, is_sayable
@@ -74,11 +74,11 @@ def send(operation, mode, caller, fixed):
     def check(case):
         # Followed events never end: they are asked for as JSON here.
         accept = "text/event-stream" if case.method == "POST" else "application/json"
-        case.call_and_validate(
-            headers={"Accept": accept, **caller.headers},
-            cookies=caller.cookies,
-            excluded_checks=without,
-        )
+        answer = case.call(headers={"Accept": accept, **caller.headers}, cookies=caller.cookies)
+        is_stream = answer.headers["content-type"][0].startswith("text/event-stream")
+        # The description has a stream as one text; the library compares each of its events.
+        unfit = [response_schema_conformance] if is_stream else []
+        case.validate_response(answer, excluded_checks=[*without, *unfit])
 
     check()
 
