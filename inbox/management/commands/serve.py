@@ -22,8 +22,8 @@ from inbox.management.server import DRAIN_SECONDS, Site, Worker
 
 log = structlog.get_logger(__name__)
 
-#: Static files of REST framework's browsable API and of admin widgets, which are not used.
-UNUSED_STATIC = ["rest_framework", "select2"]
+#: Static files that are not used: of REST framework's browsable API, of admin widgets and of Redoc.
+UNUSED_STATIC = ["rest_framework", "select2", "redoc"]
 
 
 class Command(BaseCommand):
