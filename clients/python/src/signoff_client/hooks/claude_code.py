@@ -15,6 +15,7 @@ from signoff_client.hooks.events import (
     Kind,
     UnexpectedEvent,
     blocked,
+    call_event_of,
     object_of,
     text_of,
 )
@@ -31,15 +32,7 @@ class ClaudeCode(Host):
 
     def read(self, message: Mapping[str, Any], event_name: str) -> Event:
         del event_name
-        event = Event(
-            kind=Kind.CALL,
-            name=text_of(message, "hook_event_name"),
-            session=text_of(message, "session_id"),
-            tool=text_of(message, "tool_name"),
-            call_id=text_of(message, "tool_use_id"),
-            cwd=text_of(message, "cwd"),
-            mode=text_of(message, "permission_mode"),
-        )
+        event = call_event_of(message)
         match event.name:
             case "PreToolUse" | "PermissionRequest":
                 is_question = event.tool == "AskUserQuestion" and event.name == "PreToolUse"

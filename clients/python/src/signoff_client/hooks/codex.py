@@ -15,8 +15,8 @@ from signoff_client.hooks.events import (
     Kind,
     UnexpectedEvent,
     blocked,
+    call_event_of,
     object_of,
-    text_of,
 )
 
 
@@ -28,16 +28,7 @@ class Codex(Host):
 
     def read(self, message: Mapping[str, Any], event_name: str) -> Event:
         del event_name
-        event = Event(
-            kind=Kind.CALL,
-            name=text_of(message, "hook_event_name"),
-            session=text_of(message, "session_id"),
-            tool=text_of(message, "tool_name"),
-            args=object_of(message, "tool_input"),
-            call_id=text_of(message, "tool_use_id"),
-            cwd=text_of(message, "cwd"),
-            mode=text_of(message, "permission_mode"),
-        )
+        event = replace(call_event_of(message), args=object_of(message, "tool_input"))
         if event.name in ("PreToolUse", "PermissionRequest"):
             return event
         if event.name == "PostToolUse":

@@ -164,6 +164,19 @@ class Host(ABC):
         raise UnexpectedEvent(f"{event.name} has no questions")
 
 
+def call_event_of(message: Mapping[str, Any]) -> Event:
+    """Return the event of a message with the member names of Claude Code, which Codex shares."""
+    return Event(
+        kind=Kind.CALL,
+        name=text_of(message, "hook_event_name"),
+        session=text_of(message, "session_id"),
+        tool=text_of(message, "tool_name"),
+        call_id=text_of(message, "tool_use_id"),
+        cwd=text_of(message, "cwd"),
+        mode=text_of(message, "permission_mode"),
+    )
+
+
 def text_of(message: Mapping[str, Any], name: str) -> str:
     """Return a member that has to be a text, or is absent."""
     value = message.get(name)
