@@ -1,7 +1,7 @@
 """Deciding interrupts: the one gate that every answer passes, at every entrance."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,11 @@ from inbox.queries.people.access import require_current
 from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
-from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
+from inbox.queries.runs.interrupt_states import (
+    InterruptWithDecision,
+    entry_of,
+    interrupt_state,
+)
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.consent import canonical_json, digest, original_text
@@ -188,6 +192,17 @@ def decide(
             use_link(actor.link_id, thread=thread, interrupt=interrupt, actor=actor, now=now)
         queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
         return decision
+
+
+def cancellations_of(run: Run, interrupts: Iterable[InterruptWithDecision]) -> list[DecisionDraft]:
+    """Return answers that cancel those of the run's interrupts that are open."""
+    drafts = []
+    for row, state, _ in interrupts:
+        if state.is_open:
+            row.run = run
+            entry = ResumeEntry(row.interrupt_id, EntryStatus.CANCELLED)
+            drafts.append(DecisionDraft(row, state, entry))
+    return drafts
 
 
 def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Authorization:

@@ -1,6 +1,5 @@
 """Starting approved calls by external programs: each approval is handed out once."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,6 +29,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import SWEEPER, Actor, Permission
 from inbox.rules.requests.execution import (
+    NOT_APPROVED,
     Execution,
     PulledCall,
     StartPlan,
@@ -52,11 +52,7 @@ class StartedCall:
 
     @property
     def args(self) -> Any:
-        return (
-            self.call.proposed
-            if self.call.edited_args is None
-            else json.loads(self.call.edited_args)
-        )
+        return self.call.approved
 
 
 def start_call(
@@ -123,7 +119,7 @@ def _start_locked(
     now: datetime,
 ) -> StartedCall:
     if call is None:
-        raise errors.NotApproved(_QUESTION)
+        raise errors.NotApproved(NOT_APPROVED)
     if run is None:
         _check_none_in_doubt(thread, call)
     plan = plan_start(
@@ -176,7 +172,7 @@ def revoke_call(*, request_id: UUID, item_id: str, actor: Actor, reason: str = "
     if call is not None and call.state in _BEGUN:
         raise errors.CallStarted(_BEGUN_TEXT)
     if call is None or run is None or call.state != ToolCallState.PROPOSED:
-        raise errors.NotApproved(_QUESTION)
+        raise errors.NotApproved(NOT_APPROVED)
     detail = {"revoked": True, **({"reason": reason} if reason else {})}
     lapse_call(thread=thread, run=run, call=call, actor=actor, now=now, **detail)
     call.save(update_fields=["state", "start_before"])
@@ -271,7 +267,6 @@ def _check_none_in_doubt(thread: Thread, call: ToolCall) -> None:
 
 
 _BEGUN = (ToolCallState.STARTED, ToolCallState.SETTLED, ToolCallState.IN_DOUBT)
-_QUESTION = TranslatableMessage("This item is not an approved call, so there is no start.")
 _BEGUN_TEXT = TranslatableMessage("The call has started, so its approval cannot be revoked.")
 _OTHER_IN_DOUBT = TranslatableMessage(
     "Another call of this request is in doubt. This one can start after a person has answered."

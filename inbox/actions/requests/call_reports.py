@@ -39,7 +39,7 @@ MAX_RESULT_CHARACTERS = 1024 * 1024
 
 @dataclass(frozen=True)
 class Report:
-    """What a program says about an attempt at a call."""
+    """The words of a program about an attempt at a call."""
 
     attempt: str
     outcome: ReportedOutcome

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
-from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
+from inbox.actions.decisions.decide import authorize, cancellations_of, record_decisions
 from inbox.actions.runs.pulled_runs import request_of
 from inbox.actions.runs.resume import queue_resume
 from inbox.models import AgentRequest
@@ -17,8 +17,6 @@ from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import WITHDRAWAL, Actor
 from inbox.rules.requests.request_states import RequestStatus
-from inbox.rules.runs.contract import ResumeEntry
-from inbox.rules.runs.states import EntryStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -44,12 +42,7 @@ def _withdraw(request_id: UUID, actor: Actor, reason: str) -> AgentRequest:
     if request.status == RequestStatus.WITHDRAWN:
         return request
     run = interrupted_run(thread) if request.status == RequestStatus.OPEN else None
-    drafts = []
-    for row, state, _ in load_interrupt_states(run) if run else ():
-        if state.is_open and run:
-            row.run = run
-            entry = ResumeEntry(row.interrupt_id, EntryStatus.CANCELLED)
-            drafts.append(DecisionDraft(row, state, entry))
+    drafts = cancellations_of(run, load_interrupt_states(run)) if run else []
     if run is None or not drafts:
         raise errors.RequestDecided(
             TranslatableMessage("The request was decided, so it cannot be withdrawn.")

@@ -9,7 +9,7 @@ from ag_ui.core import RunFinishedCancelledOutcome, RunFinishedEvent
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
-from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
+from inbox.actions.decisions.decide import authorize, cancellations_of, record_decisions
 from inbox.actions.runs.pulled_runs import stop_pulled_run
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.runs.run_termination import close_run
@@ -20,8 +20,7 @@ from inbox.queries.runs.interrupt_states import InterruptWithDecision, load_inte
 from inbox.rules import errors
 from inbox.rules.decisions.gate import CANCELLATIONS, Entrance
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.contract import ResumeEntry
-from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, EntryStatus, InterruptStatus, RunStatus
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, InterruptStatus, RunStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -68,12 +67,7 @@ def _cancel_interrupts(
     thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
 ) -> Run:
     interrupts = load_interrupt_states(run)
-    drafts = []
-    for row, state, _ in interrupts:
-        if state.is_open:
-            row.run = run
-            entry = ResumeEntry(row.interrupt_id, EntryStatus.CANCELLED)
-            drafts.append(DecisionDraft(row, state, entry))
+    drafts = cancellations_of(run, interrupts)
     if not drafts and _is_cancelled(interrupts):
         return run
     if run.is_requested_by(actor):

@@ -8,14 +8,14 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.resume import queue_resume
-from inbox.actions.runs.run_termination import close_run, run_error
+from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Run
 from inbox.models.locks import lock_thread
 from inbox.platform.clock import database_now
 from inbox.queries.runs.latest_run import latest_run
 from inbox.rules import errors
 from inbox.rules.people.access import OPERATOR
-from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
 
 
 @transaction.atomic(durable=True)
@@ -52,15 +52,6 @@ def stop_restored_run(*, thread_id: UUID) -> bool:
         run = queue_resume(thread=thread, run=run, now=now, started_by=OPERATOR.label) or run
     if run.status not in ACTIVE_RUN_STATUSES:
         return False
-    status = run.status
-    close_run(thread=thread, run=run, terminal=run_error(errors.Restored.code), now=now)
-    audit_trail.record(
-        "run.failed",
-        OPERATOR,
-        now,
-        thread=thread,
-        run=run,
-        state=(status, RunStatus.FAILED),
-        code=errors.Restored.code,
-    )
+    failure = errors.Restored("The installation was restored from a backup.")
+    fail_run(thread=thread, run=run, failure=failure, now=now, actor=OPERATOR)
     return True

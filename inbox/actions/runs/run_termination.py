@@ -15,7 +15,7 @@ from inbox.models import Run, Thread
 from inbox.models.moves import move_row
 from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.rules import errors
-from inbox.rules.people.access import ENGINE
+from inbox.rules.people.access import ENGINE, Actor
 from inbox.rules.runs.states import RunStatus
 
 #: The status of a run by the type of its outcome in RUN_FINISHED.
@@ -31,16 +31,24 @@ def run_error(code: str) -> RunErrorEvent:
     return RunErrorEvent(message=errors.PUBLIC_MESSAGES[code], code=code)
 
 
-def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:
-    """Fail a queued run that no worker may drive; the caller holds the lock."""
+def fail_run(
+    *,
+    thread: Thread,
+    run: Run,
+    failure: errors.RunFailure,
+    now: datetime,
+    actor: Actor = ENGINE,
+) -> None:
+    """Fail an active run that no worker may drive; the caller holds the lock."""
+    before = run.status
     close_run(thread=thread, run=run, terminal=run_error(failure.code), now=now)
     audit_trail.record(
         "run.failed",
-        ENGINE,
+        actor,
         now,
         thread=thread,
         run=run,
-        state=(RunStatus.QUEUED, RunStatus.FAILED),
+        state=(before, RunStatus.FAILED),
         code=failure.code,
         why=str(failure),
     )

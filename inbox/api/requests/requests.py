@@ -205,7 +205,7 @@ class ReportInput(Schema):
     result: Annotated[Any, example("re_9001")] = None
     error: Annotated[str, Text(10_000, may_be_blank=True), example("")] = ""
     executed_args: JsonObject | None = None
-    """What was executed, if the program can tell; other arguments than the approved ones are
+    """The executed arguments, if the program can tell; other arguments than the approved ones are
     recorded and displayed."""
 
 
@@ -229,7 +229,7 @@ class RequestItem(Schema):
     payload: Annotated[Any, example({"approved": True})]
     """The answer, as AG-UI has it."""
     reason: Annotated[str | None, example(None)]
-    """What a person wrote with a denial."""
+    """The text that a person wrote with a denial."""
     by: ItemAuthor | None
     at: datetime | None
     call: Id | None
@@ -249,9 +249,9 @@ class RequestSession(Schema):
 
 class AskedPeople(Schema):
     people: Annotated[int, example(3)]
-    """How many people may decide in the team."""
+    """The number of people who may decide in the team."""
     notified: Annotated[int, example(3)]
-    """How many of them can be reached outside of the inbox."""
+    """The number of them who can be reached outside of the inbox."""
 
 
 class AgentRequest(Schema):

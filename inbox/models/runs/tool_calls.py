@@ -1,5 +1,6 @@
 """Tool calls: proposals, approvals and results."""
 
+import json
 from typing import Any
 
 from django.db import models
@@ -116,6 +117,11 @@ class ToolCall(models.Model):
     def proposed(self) -> Any:
         """Return the value of `args` in the agent's own order and numbers."""
         return load_original_value(self.args, self.original_args)
+
+    @property
+    def approved(self) -> Any:
+        """Return the value of `approved_args`, untouched ones in the agent's order and numbers."""
+        return self.proposed if self.edited_args is None else json.loads(self.edited_args)
 
     @property
     def approved_args(self) -> str:

@@ -7,13 +7,13 @@ from uuid import UUID
 
 from inbox.models import Comment, Interrupt, Membership, User
 from inbox.queries.notifications.recipients import (
-    DECIDERS,
     may_decide,
     member_as_person,
     with_groups,
 )
 from inbox.queries.policies.quorum import current_quorum
 from inbox.rules.decisions.teamwork.mentions import MAX_MENTIONS, mentioned_names
+from inbox.rules.people.access import DECIDERS
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

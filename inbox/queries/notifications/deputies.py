@@ -6,9 +6,10 @@ from datetime import datetime
 from uuid import UUID
 
 from inbox.models import Membership, NotificationSchedule, User
-from inbox.queries.notifications.recipients import DECIDERS, member_as_person, with_groups
+from inbox.queries.notifications.recipients import member_as_person, with_groups
 from inbox.rules.notifications.away import Absence
 from inbox.rules.notifications.schedule import Schedule
+from inbox.rules.people.access import DECIDERS
 from inbox.rules.policies.slots import Person
 
 

@@ -35,7 +35,7 @@ from inbox.rules.notifications.events import (
     fits_a_slot,
 )
 from inbox.rules.notifications.schedule import NO_SCHEDULE, Schedule
-from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission, Role
+from inbox.rules.people.access import DECIDERS, Actor, Role
 from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs import states
@@ -43,10 +43,6 @@ from inbox.rules.text.messages import TranslatableMessage
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
-
-DECIDERS = [
-    role for role, permissions in ROLE_PERMISSIONS.items() if Permission.DECIDE in permissions
-]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from inbox.queries.people.api_key_tokens import is_token_valid
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import (
+    DECIDERS,
     MISSING_PERMISSION,
     ROLE_PERMISSIONS,
     Actor,
@@ -111,8 +112,7 @@ def may_decide_anywhere(actor: Actor) -> bool:
 
 def has_two_deciders(team_id: UUID) -> bool:
     """Return whether at least two people can decide the team's interrupts."""
-    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
-    people = _MEMBERSHIPS.filter(team=team_id, role__in=roles).values_list("pk", flat=True)
+    people = _MEMBERSHIPS.filter(team=team_id, role__in=DECIDERS).values_list("pk", flat=True)
     return len(people[:2]) == 2
 
 

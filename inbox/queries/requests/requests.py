@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
@@ -15,11 +15,12 @@ from inbox.queries.people.access import access_filter, require
 from inbox.queries.requests.programs import is_program
 from inbox.queries.requests.request_items import RequestItem, load_items
 from inbox.queries.runs.interrupt_states import entry_of
-from inbox.rules.decisions.consent import digest, load_original_value
+from inbox.queries.runs.threads import HEAVY_OF_THREADS
+from inbox.rules.decisions.consent import digest
 from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import NotFound
-from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission, may_see_secrets
+from inbox.rules.people.access import DECIDERS, Actor, Permission, may_see_secrets
 from inbox.rules.requests.execution import call_state
 from inbox.rules.requests.request_states import (
     CallEffect,
@@ -29,6 +30,9 @@ from inbox.rules.requests.request_states import (
 )
 from inbox.rules.runs.states import ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_answers, secrets_of_arguments
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 #: Members of `ItemView.by`; a policy and the system are not people.
 _BY_POLICY = "policy"
@@ -73,13 +77,12 @@ class RequestView:
         return sum(item.status is not ItemStatus.OPEN for item in self.items)
 
 
-_REQUEST = Select(
-    lambda params: (
-        AgentRequest.objects.select_related("thread", "agent", "team", "session")
-        .defer("thread__messages", "thread__state", "thread__client_messages")
-        .filter(pk=params.pk)
-    )
-)
+def _related() -> "QuerySet[AgentRequest]":
+    rows = AgentRequest.objects.select_related("thread", "agent", "team", "session")
+    return rows.defer(*(f"thread__{name}" for name in HEAVY_OF_THREADS))
+
+
+_REQUEST = Select(lambda params: _related().filter(pk=params.pk))
 
 
 def request_for(actor: Actor, request_id: UUID) -> AgentRequest:
@@ -89,19 +92,19 @@ def request_for(actor: Actor, request_id: UUID) -> AgentRequest:
     Raises:
         NotFound, Forbidden.
     """
-    row = _REQUEST.first(pk=request_id)
-    if row is None:
-        raise NotFound()
-    require(actor, row.team_id, Permission.RUN, row.agent_id)
-    return row
+    return _permitted_request(actor, request_id, Permission.RUN)
 
 
 def request_to_administer(actor: Actor, request_id: UUID) -> AgentRequest:
     """Return a request for its team's administrators, as keys may have no other scope."""
+    return _permitted_request(actor, request_id, Permission.ADMIN)
+
+
+def _permitted_request(actor: Actor, request_id: UUID, permission: Permission) -> AgentRequest:
     row = _REQUEST.first(pk=request_id)
     if row is None:
         raise NotFound()
-    require(actor, row.team_id, Permission.ADMIN, row.agent_id)
+    require(actor, row.team_id, permission, row.agent_id)
     return row
 
 
@@ -135,9 +138,7 @@ def requests_for(
     session: str = "",
 ) -> list[AgentRequest]:
     """Return requests in the actor's scope, the latest first."""
-    rows = AgentRequest.objects.filter(
-        access_filter(actor, Permission.RUN, team="team", agent="agent")
-    )
+    rows = _related().filter(access_filter(actor, Permission.RUN, team="team", agent="agent"))
     if after is not None:
         rows = rows.filter(pk__lt=after)
     if status is not None:
@@ -146,9 +147,7 @@ def requests_for(
         rows = rows.filter(agent__slug=agent)
     if session:
         rows = rows.filter(session__external_id=session)
-    related = rows.select_related("thread", "agent", "team", "session")
-    without = related.defer("thread__messages", "thread__state", "thread__client_messages")
-    return list(without.order_by("-pk")[:limit])
+    return list(rows.order_by("-pk")[:limit])
 
 
 def view_of(row: AgentRequest, actor: Actor) -> RequestView:
@@ -220,9 +219,7 @@ def _args(row: Interrupt, *, is_complete: bool) -> Any:
     call = row.tool_call
     if call is None:
         return None
-    if is_complete and call.edited_args is not None:
-        return json.loads(call.edited_args)
-    return load_original_value(call.args, call.original_args)
+    return call.approved if is_complete else call.proposed
 
 
 def _reason(status: ItemStatus, payload: Any) -> str | None:
@@ -241,8 +238,7 @@ def _author(decision: Decision) -> dict[str, str]:
 
 def _deciders(team_id: UUID) -> tuple[int, int]:
     """Return how many people may decide in the team, and how many of them can be told."""
-    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
-    members = Membership.objects.filter(team=team_id, role__in=roles, user__is_active=True)
+    members = Membership.objects.filter(team=team_id, role__in=DECIDERS, user__is_active=True)
     people = set(members.values_list("user", flat=True))
     channels = Channel.objects.filter(user__in=people, removed_at=None, disabled_at=None)
     return len(people), len(set(channels.values_list("user", flat=True)))

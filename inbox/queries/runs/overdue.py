@@ -25,7 +25,7 @@ from inbox.models import (
 )
 from inbox.platform.clock import database_now
 from inbox.rules.notifications.events import AnnouncementKind
-from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
+from inbox.rules.people.access import DECIDERS
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 
@@ -69,12 +69,11 @@ def threads_with_due_calls() -> list[UUID]:
 
 def lapsed_grants() -> list[UUID]:
     """Return active grants that have expired, or whose makers may not decide any more."""
-    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
     deciders = Membership.objects.filter(
         team=OuterRef("team"),
         user=OuterRef("made_by"),
         user__is_active=True,
-        role__in=roles,
+        role__in=DECIDERS,
     )
     lapsed = Q(expires_at__lte=database_now()) | ~Exists(deciders)
     return list(

@@ -37,6 +37,8 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.REVIEWER: frozenset({Permission.READ, Permission.RUN, Permission.DECIDE}),
     Role.ADMIN: frozenset(Permission),
 }
+#: The roles of those who may decide.
+DECIDERS = [role for role, allowed in ROLE_PERMISSIONS.items() if Permission.DECIDE in allowed]
 
 
 class ActorKind(StrEnum):

@@ -75,7 +75,7 @@ def plan_start(
     elif state is ToolCallState.STARTED and not is_same:
         raise errors.CallStarted(_STARTED)
     elif state is ToolCallState.NOT_RUN or not is_active:
-        raise errors.NotApproved(_NOT_APPROVED)
+        raise errors.NotApproved(NOT_APPROVED)
     elif state is ToolCallState.PROPOSED and call.start_before and call.start_before <= now:
         raise errors.ApprovalEnded(_LAPSED)
     if args_digest != call.args_digest:
@@ -140,7 +140,7 @@ _STARTED = TranslatableMessage("Another attempt has started this call, so it can
 _NOT_STARTED = TranslatableMessage("This call was not started. Start it before reporting.")
 _REPORTED = TranslatableMessage("The outcome of this call was already reported.")
 _LAPSED = TranslatableMessage("The approval has lapsed, because the call was not started in time.")
-_NOT_APPROVED = TranslatableMessage("This item is not an approved call, so there is no start.")
+NOT_APPROVED = TranslatableMessage("This item is not an approved call, so there is no start.")
 _IN_DOUBT = TranslatableMessage("It is unknown whether this call took effect. A person is asked.")
 _OTHER_ARGUMENTS = TranslatableMessage(
     "These are not the approved arguments. Read the request, and use its args and args_digest."
