@@ -172,6 +172,8 @@ def notification_kills(directory: Path, *, short: bool) -> Report:
         call_everything_off(Stage(product, client, facts, None, ""))
         _subscribe(product, people, chats, chat)
         client.start(f"rehearse:parallel:{requests}", key="requests").raise_for_status()
+        # Until the requests are there, no notification waits: that would look like the end.
+        wait_for(lambda: len(client.pending()) == requests, seconds=_LONGEST_SECONDS)
         workers = Workers(product, directory, stack)
         killed = _kill_until_all_is_sent(workers, killer, facts)
         report.expect(that=killed == kills, otherwise=f"{killed} of {kills} workers were killed")
