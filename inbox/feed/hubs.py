@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
+from django.db import InterfaceError, OperationalError
 
 from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.subscriptions import Subscription
@@ -83,6 +84,8 @@ class Hub:
         name, changed = str(thread_id), asyncio.Event()
         self._watchers.setdefault(name, set()).add(changed)
         try:
+            if name not in self._changes:
+                await self._read_last_change(thread_id)
             yield changed
         finally:
             self._watchers[name].discard(changed)
@@ -216,6 +219,12 @@ class Hub:
                 if self._changes.get(name) != seq and name in self._watchers:
                     self._changes[name] = seq
                     self._wake_watchers(name)
+
+    async def _read_last_change(self, thread_id: UUID) -> None:
+        """Note the last change before a watcher reads, which only later ones need to wake."""
+        with suppress(OperationalError, InterfaceError):  # then the next poll wakes the watcher
+            changes = await in_db_thread(latest_changes, [thread_id])
+            self._changes.setdefault(str(thread_id), changes.get(thread_id, 0))
 
     def _wake_watchers(self, thread_id: str) -> None:
         for changed in self._watchers.get(thread_id, ()):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import md5
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
@@ -370,7 +371,8 @@ class Requests(ApiView):
             agent=agent_parameter(query),
             session=query.get("session", ""),
         )
-        return pagination.page(rows, self._represent)
+        views = requests.views_of(rows, self.actor)
+        return pagination.page(views, _represent, cursor=attrgetter("row.pk"))
 
     @operation(
         "GET",
@@ -469,24 +471,28 @@ class Requests(ApiView):
         return Response(self._represent(row))
 
     def _represent(self, row: "models.AgentRequest") -> dict[str, Any]:
-        view = requests.view_of(row, self.actor)
-        return AgentRequest.represent(
-            row,
-            url=requests.url_of(row),
-            agent=row.agent.slug,
-            team=row.team.slug,
-            session={"id": row.session.external_id, "title": row.session.title}
-            if row.session
-            else None,
-            requester=json.loads(row.requester) if row.requester else None,
-            thread=row.thread_id,
-            run=view.run,
-            asked={"people": view.people, "notified": view.notified},
-            items=[RequestItem.represent(item) for item in view.items],
-            decided=view.decided,
-            of=len(view.items),
-            next_poll_seconds=next_poll_seconds(RequestStatus(row.status)),
-        )
+        return _represent(requests.view_of(row, self.actor))
+
+
+def _represent(view: "requests.RequestView") -> dict[str, Any]:
+    row = view.row
+    return AgentRequest.represent(
+        row,
+        url=requests.url_of(row),
+        agent=row.agent.slug,
+        team=row.team.slug,
+        session={"id": row.session.external_id, "title": row.session.title}
+        if row.session
+        else None,
+        requester=json.loads(row.requester) if row.requester else None,
+        thread=row.thread_id,
+        run=view.run,
+        asked={"people": view.people, "notified": view.notified},
+        items=[RequestItem.represent(item) for item in view.items],
+        decided=view.decided,
+        of=len(view.items),
+        next_poll_seconds=next_poll_seconds(RequestStatus(row.status)),
+    )
 
 
 def _item(item: ItemInput, number: int, default: ExecutionInput) -> ItemDraft:

@@ -1,5 +1,6 @@
 """The programs that may act for a request: keys, and the person who asked."""
 
+from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
@@ -29,12 +30,17 @@ def require_program(actor: Actor, thread: Thread, *, now: datetime) -> None:
 
 def is_program(actor: Actor, thread: Thread) -> bool:
     """Return whether the actor is a key with the permission to run, or the person who asked."""
+    return thread.pk in threads_of_program(actor, [thread.pk])
+
+
+def threads_of_program(actor: Actor, thread_ids: Collection[UUID]) -> Collection[UUID]:
+    """Return those of the threads on which the actor acts for the program that asked."""
     if actor.kind is ActorKind.KEY:
-        return Permission.RUN in actor.scopes
-    requesters = Run.objects.filter(thread=thread, resumes=None, retries=None)
-    return actor.user_id is not None and actor.user_id in requesters.values_list(
-        "requester_user", flat=True
-    )
+        return thread_ids if Permission.RUN in actor.scopes else ()
+    if actor.user_id is None:
+        return ()
+    asked = Run.objects.filter(thread__in=thread_ids, resumes=None, retries=None)
+    return set(asked.filter(requester_user=actor.user_id).values_list("thread", flat=True))
 
 
 def asking_run_id(request_id: UUID) -> UUID:

@@ -12,8 +12,8 @@ from django.conf import settings
 from inbox.models import AgentRequest, Channel, Decision, Interrupt, Membership
 from inbox.models.statements import Select
 from inbox.queries.people.access import access_filter, require
-from inbox.queries.requests.programs import is_program
-from inbox.queries.requests.request_items import RequestItem, load_items
+from inbox.queries.requests.programs import is_program, threads_of_program
+from inbox.queries.requests.request_items import RequestItem, items_of_threads, load_items
 from inbox.queries.runs.interrupt_states import entry_of
 from inbox.queries.runs.threads import HEAVY_OF_THREADS
 from inbox.rules.decisions.consent import digest
@@ -152,9 +152,31 @@ def requests_for(
 
 def view_of(row: AgentRequest, actor: Actor) -> RequestView:
     """Return a request with its items; secrets are masked for all but programs that may execute."""
-    items = load_items(row.thread_id)
     is_masked = not (may_see_secrets(actor) or is_program(actor, row.thread))
-    people, notified = _deciders(row.team_id)
+    return _view(row, load_items(row.thread_id), _deciders(row.team_id), is_masked=is_masked)
+
+
+def views_of(rows: Sequence[AgentRequest], actor: Actor) -> list[RequestView]:
+    """Return a page of requests as `view_of` does, with the same queries for each page."""
+    thread_ids = {row.thread_id for row in rows}
+    items = items_of_threads(thread_ids)
+    deciders = {team_id: _deciders(team_id) for team_id in {row.team_id for row in rows}}
+    unmasked = thread_ids if may_see_secrets(actor) else threads_of_program(actor, thread_ids)
+    return [
+        _view(
+            row,
+            items[row.thread_id],
+            deciders[row.team_id],
+            is_masked=row.thread_id not in unmasked,
+        )
+        for row in rows
+    ]
+
+
+def _view(
+    row: AgentRequest, items: Sequence[RequestItem], deciders: tuple[int, int], *, is_masked: bool
+) -> RequestView:
+    people, notified = deciders
     execution = json.loads(row.execution)
     is_complete = row.status != RequestStatus.OPEN
     return RequestView(

@@ -1,6 +1,8 @@
 """Programs ask over REST, and people, policies and the clock answer."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.support.requests.programs import (
     APPROVED,
@@ -129,3 +131,17 @@ def test_the_etag_of_an_asked_request_is_that_of_its_address(program):
     read = program.get(created.headers["Location"])
 
     assert read.headers["ETag"] == created.headers["ETag"]
+
+
+def test_a_longer_list_takes_no_more_queries(program):
+    program.ask(tool="refund", args={"amount": 1})
+    with CaptureQueriesContext(connection) as single:
+        program.get("/api/requests")
+    for amount in range(4):
+        program.ask(tool="refund", args={"amount": amount}, session={"id": "s"})
+
+    with CaptureQueriesContext(connection) as queries:
+        listed = program.get("/api/requests").json()["results"]
+
+    assert len(listed) == 5
+    assert len(queries) == len(single)

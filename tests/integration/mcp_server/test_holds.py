@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from inbox.feed import hubs
 from inbox.feed.hubs import Hub, hub
 from inbox.mcp_server.holds import Progress, hold
 from inbox.mcp_server.outcomes import Outcome
@@ -17,6 +18,7 @@ from inbox.mcp_server.tools import TOOLS
 def _deaf(monkeypatch):
     """Wake-ups come from the tests."""
     monkeypatch.setattr(Hub, "listen", lambda hub: None)
+    monkeypatch.setattr(hubs, "latest_changes", lambda thread_ids: {})
 
 
 async def test_a_hold_tells_its_progress_and_ends():

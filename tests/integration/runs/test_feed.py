@@ -5,6 +5,7 @@ import sys
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 
 from inbox import wakeups
 from inbox.feed import EventRow, follow, follow_run, hubs, tails
@@ -386,3 +387,42 @@ async def test_a_run_is_followed_to_its_terminal_event_and_no_further(log):
     seqs = [row.seq async for chunk in follow_run(THREAD, "mine", 0) for row in chunk]
 
     assert seqs == [2, 3]
+
+
+@pytest.fixture
+def last_change(monkeypatch):
+    """The seq of the last audit entry of the thread, as the hub reads it."""
+    changes = {THREAD: 7}
+    monkeypatch.setattr(Hub, "listen", lambda hub: None)
+    monkeypatch.setattr(hubs, "latest_changes", lambda thread_ids: dict(changes))
+    return changes
+
+
+async def test_a_watcher_of_an_unchanged_thread_is_not_woken(last_change):
+    async with hubs.watch(THREAD) as changed:
+        await hub()._catch_up()
+
+        assert not changed.is_set()
+
+
+async def test_a_watcher_learns_of_a_change_whose_ring_was_lost(last_change, quick):
+    async with hubs.watch(THREAD) as changed:
+        last_change[THREAD] = 8
+
+        async with asyncio.timeout(5):
+            await changed.wait()
+
+
+async def test_a_watcher_is_woken_if_the_last_change_could_not_be_read(last_change, monkeypatch):
+    def fail(thread_ids):
+        raise OperationalError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(hubs, "latest_changes", fail)
+        watching = hubs.watch(THREAD)
+        changed = await watching.__aenter__()
+
+    await hub()._catch_up()
+
+    assert changed.is_set()
+    await watching.__aexit__(None, None, None)
