@@ -44,8 +44,8 @@ def set_external_agent(
         AddressTaken: another agent has this slug, or the agent exists and `must_be_new`.
         Any error of `check_seen`, which is called under the lock.
     """
-    require(actor, team_id, Permission.ADMIN)
     agent = lock_agent(slug)
+    require(actor, team_id, Permission.ADMIN)
     is_new = agent is None
     if agent is not None and (
         must_be_new or agent.team_id != team_id or not is_external(agent.implementation)
@@ -68,7 +68,10 @@ def set_external_agent(
     if callback_prefixes is not None:
         check_prefixes(callback_prefixes, is_private=is_private_host)
         agent.callback_prefixes = json.dumps(list(callback_prefixes))
-    agent.save(force_insert=is_new)
+    if is_new:
+        agent.save(force_insert=True)
+    else:
+        agent.save(update_fields=["description", "environment", "callback_prefixes"])
     if callback_prefixes is not None:
         set_callbacks(agent=agent, prefixes=callback_prefixes, actor=actor, now=now)
     audit_trail.record(

@@ -298,7 +298,13 @@ def _attach_digest(draft: RequestDraft) -> str:
     if not draft.attach:
         return ""
     (item,) = draft.items
-    return attach_digest(session=draft.session, tool=item.tool, args=_canonical(item))
+    return attach_digest(
+        session=draft.session,
+        tool=item.tool,
+        args=_canonical(item),
+        may_edit=item.may_edit,
+        execution=item.execution,
+    )
 
 
 def _joined(session: AgentSession, digest: str, actor: Actor) -> AgentRequest | None:

@@ -40,6 +40,14 @@ from inbox.rules.requests.request_states import ReportedOutcome
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
+_PERMIT_COLUMNS = (
+    "attempt",
+    "outcome",
+    "executed_args",
+    "start_before",
+    "late_report",
+    "lease_until",
+)
 _HANDED_OVER = "Handed over: the program does not report the outcome."
 
 
@@ -141,9 +149,9 @@ def _start_locked(
     call.start_before = call.late_report = None
     call.lease_until = lease_end(started_at=now, now=now, seconds=seconds)
     take_pulled_run(thread=thread, run=run, lease_until=call.lease_until, now=now)
+    call.save(update_fields=_PERMIT_COLUMNS)
     if not execution.report:
         _hand_over(thread, run, call, now)
-    call.save()
     conclude(thread=thread, run=run, request=request, calls=calls_of(thread), now=now)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return StartedCall(call, replayed=False)
@@ -242,10 +250,10 @@ def _lapse(
 
 
 def _hand_over(thread: Thread, run: Run, call: ToolCall, now: datetime) -> None:
-    call.save()
     settle_calls(thread=thread, run=run, results={call.tool_call_id: _HANDED_OVER}, now=now)
     call.refresh_from_db()
     call.outcome, call.lease_until = ReportedOutcome.HANDED_OVER, None
+    call.save(update_fields=["outcome", "lease_until"])
     append_result(thread=thread, run=run, call=call, text=_HANDED_OVER, now=now)
 
 

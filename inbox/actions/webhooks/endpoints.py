@@ -103,6 +103,9 @@ def set_callbacks(*, agent: Agent, prefixes: Sequence[str], actor: Actor, now: d
         if endpoint.removed_at is not None:
             changes |= {"removed_at": None, "secret": encrypt(_new_secret())}
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**changes)
+        if endpoint.removed_at is not None:
+            endpoint.url = prefixes[0]
+            record(endpoint, "webhook.added", actor, now, events=[], agent=agent.slug)
 
 
 @transaction.atomic(durable=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import WITHDRAWAL
+from inbox.rules.requests.execution import Execution
 from inbox.rules.requests.request_states import ItemStatus, RequestStatus
 from inbox.rules.runs.states import InterruptStatus, ToolCallState
 
@@ -49,13 +50,24 @@ def status_of_set(
     return RequestStatus.DONE
 
 
-def attach_digest(*, session: str, tool: str, args: str) -> str:
+def attach_digest(
+    *, session: str, tool: str, args: str, may_edit: bool, execution: Execution
+) -> str:
     """
     Return the digest of calls that may join one request; `args` is canonical JSON text.
 
-    The session belongs to it: the arguments alone name no request.
+    The session belongs to it: the arguments alone name no request. So does what the program can do
+    with the approval: one that takes no edits must not get edited arguments.
     """
-    return digest(canonical_json({"session": session, "tool": tool, "args": args}))
+    members = {
+        "session": session,
+        "tool": tool,
+        "args": args,
+        "may_edit": may_edit,
+        "effect": execution.effect,
+        "report": execution.report,
+    }
+    return digest(canonical_json(members))
 
 
 def last_start(

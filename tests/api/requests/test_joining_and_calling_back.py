@@ -55,10 +55,18 @@ def test_a_denied_or_lapsed_call_is_asked_again(program, first, bob, later):
 
 @pytest.mark.parametrize(
     "other",
-    [{"session": {"id": "another"}}, {"attach": False}, {"tool": "pay"}, {"args": {"amount": 1}}],
-    ids=["session", "not attached", "tool", "arguments"],
+    [
+        {"session": {"id": "another"}},
+        {"attach": False},
+        {"tool": "pay"},
+        {"args": {"amount": 1}},
+        {"may_edit": False},
+        {"execution": {"effect": "idempotent"}},
+        {"execution": {"report": False}},
+    ],
+    ids=["session", "not attached", "tool", "arguments", "no edits", "effect", "no report"],
 )
-def test_the_arguments_alone_name_no_request(program, first, other):
+def test_another_call_asks_for_itself(program, first, other):
     request = program.ask(**{"attach": True, "session": SESSION, **other})
 
     assert request["id"] != first["id"]
@@ -73,7 +81,7 @@ def test_the_program_of_another_agent_does_not_join(first, world):
 
 
 def test_a_replayed_call_stays_with_the_request_that_it_joined(program, first):
-    body = {"title": "x", "tool": "refund", "attach": True, "session": SESSION}
+    body = {"title": "x", "tool": "refund", "attach": True, "session": SESSION, "may_edit": True}
     body["args"] = {"charge": "ch_17", "amount": 4750}
 
     answers = [program.post("/api/requests", body, **{"Idempotency-Key": "k"}) for _ in "12"]
