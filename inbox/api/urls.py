@@ -15,7 +15,8 @@ from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
 urlpatterns = [
-    path("schema/", get_schema, name="api_schema"),
+    path("schema", get_schema, name="api_schema"),
+    path("schema/", get_schema),
     path("docs/", api_docs, name="api_docs"),
     path("agents", agents.Agents.of("list_agents")),
     path("agents/<slug:slug>", agents.Agents.of("get_agent", "set_agent", "change_agent")),

@@ -1,4 +1,4 @@
-"""The API, described by OpenAPI 3.1: `/api/schema/` for programs, `/api/docs/` for people."""
+"""The API, described by OpenAPI 3.1: `/api/schema` for programs, `/api/docs/` for people."""
 
 import json
 import re
@@ -104,10 +104,12 @@ def _description() -> dict[str, Any]:
 def add_functions(endpoints: list[Any]) -> list[Any]:
     """Add the views that are functions (a hook of drf-spectacular)."""
     functions: list[tuple[str, Any]] = [
-        (str(url.pattern), getattr(url.callback, "view", None)) for url in streaming_urlpatterns
+        (str(url.pattern), getattr(url.callback, "view", None))
+        for url in streaming_urlpatterns
+        if not str(url.pattern).endswith("/")  # another form of an address without it
     ]
     paths = EndpointEnumerator(patterns=[])
-    for route, function in (*functions, ("api/schema/", get_schema)):
+    for route, function in (*functions, ("api/schema", get_schema)):
         method = function.http_method
         as_class: Any = type("View", (APIView,), {method.lower(): staticmethod(function)})
         endpoints.append((paths.get_path_from_regex(route), route, method, as_class.as_view()))

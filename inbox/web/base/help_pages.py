@@ -22,6 +22,7 @@ from inbox.web.base.pages import page, show
 PAGES = {
     "inbox": gettext_noop("Decide requests"),
     "forms": gettext_noop("Forms"),
+    "files": gettext_noop("Files"),
     "notifications": gettext_noop("Notifications"),
     "audit": gettext_noop("Audit"),
     "policies": gettext_noop("Policies"),
@@ -29,8 +30,13 @@ PAGES = {
     "signin": gettext_noop("Sign-in"),
     "agents": gettext_noop("Agents"),
     "rehearsal": gettext_noop("The demo agent"),
+    "ask": gettext_noop("Requests of programs"),
+    "clients": gettext_noop("Clients for Python and TypeScript"),
+    "coding-agents": gettext_noop("Coding agents"),
+    "mcp": gettext_noop("MCP server"),
     "api": gettext_noop("REST API"),
     "webhooks": gettext_noop("Webhooks"),
+    "troubleshooting": gettext_noop("Troubleshooting"),
 }
 
 

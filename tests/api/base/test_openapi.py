@@ -21,7 +21,8 @@ OPERATIONS = {described["operationId"]: described for _, _, described in operati
 
 
 def path_of(route):
-    return "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", route.pattern)
+    """Return the described address; with a slash at its end it works as well."""
+    return "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", route.pattern).removesuffix("/")
 
 
 def test_every_address_is_described_and_nothing_else():

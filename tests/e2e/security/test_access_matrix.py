@@ -170,7 +170,7 @@ def stream_call(product):
 
         def send(route, caller, things, method=None):
             body = run_input("rehearse:echo")
-            if route.pattern.endswith("/connect/"):
+            if route.pattern.endswith(("/connect", "/connect/")):
                 body = {"threadId": things.external_id}
             elif route.pattern == "mcp":
                 body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

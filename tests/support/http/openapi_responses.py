@@ -34,6 +34,7 @@ def _with_responses(described: dict[str, Any]) -> dict[str, Any]:
 
 def operation_at(method: str, path: str) -> dict[str, Any] | None:
     """The operation that answers there; an address without ids comes before one with."""
+    path = path.removesuffix("/")  # another form of the address
     templates = sorted(describe_api()["paths"], key=lambda template: template.count("{"))
     for template in templates:
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):

@@ -80,6 +80,7 @@ POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403
 POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401
 GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/schema                                  200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  api/schema/                                 200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  api/teams                                   401 200 200 200 200 200 401 200 200 200 200 200 401
 POST api/teams                                   401 403 403 403 403 403 401 403 403 403 403 403 401
@@ -354,8 +355,11 @@ GET  threads/                                    302 200 200 200 200 200 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """  # noqa: E501
 _STREAMS = """
+POST agui/<slug:slug>                            401 404 200 200 200 404 401 403 200 403 403 404 401
 POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401
+POST agui/<slug:slug>/connect                    401 404 200 200 200 404 401 200 403 403 403 404 401
 POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  agui/<slug:slug>/capabilities               401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
 POST mcp                                         401 401 401 401 401 401 401 403 200 403 403 200 401
