@@ -1,9 +1,10 @@
 """The sweeper: repeats lost wake-ups, recovers lost runs, expires interrupts, purges old rows."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import Protocol
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -171,21 +172,33 @@ def _logged(**about: str) -> Iterator[None]:
 _pacer = Pacer()
 
 
-def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: None) -> None:
+class Beat(Protocol):
+    """A function that is called after each tick without an error."""
+
+    def __call__(self, *, has_swept: bool) -> None: ...
+
+
+def _no_beat(*, has_swept: bool) -> None:
+    pass
+
+
+def run_until(stopping: threading.Event, beat: Beat = _no_beat) -> None:
     """
     Sweep every few seconds in the elected process, until `stopping` is set.
 
-    `beat` is called after every tick without an error, elected or not, as a sign of life.
+    `beat` is called after every tick without an error, elected or not, as a sign of life;
+    `has_swept` is True in the elected process.
     """
     ticks = 0
     while not stopping.wait(EXPIRY_SECONDS):
         ticks += 1
         try:
-            if is_elected():
+            has_swept = is_elected()
+            if has_swept:
                 sweep() if ticks % round(
                     SWEEP_SECONDS / EXPIRY_SECONDS
                 ) == 0 else handle_due_times()
-            beat()
+            beat(has_swept=has_swept)
         except Exception as error:  # the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)
             _drop_session()

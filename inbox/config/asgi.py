@@ -13,6 +13,7 @@ from django.urls import path, re_path  # noqa: E402
 
 from inbox.api.base.rate_headers import RateHeaders  # noqa: E402
 from inbox.api.base.request_ids import RequestIds  # noqa: E402
+from inbox.api.monitoring.monitoring_urls import monitoring_urlpatterns  # noqa: E402
 from inbox.api.requests.request_poll import RequestPoll  # noqa: E402
 from inbox.api.runs.long_poll import LongPoll  # noqa: E402
 from inbox.api.runs.streaming_urls import streaming_urlpatterns  # noqa: E402
@@ -32,7 +33,14 @@ _request_polls: Any = [
 ]
 _other_paths: Any = re_path(r"", _pages)  # type: ignore[arg-type]
 _http: Any = URLRouter(
-    [*streaming_urlpatterns, *mcp_urlpatterns, _long_poll, *_request_polls, _other_paths]
+    [
+        *monitoring_urlpatterns,
+        *streaming_urlpatterns,
+        *mcp_urlpatterns,
+        _long_poll,
+        *_request_polls,
+        _other_paths,
+    ]
 )
 application = RequestIds(
     ProtocolTypeRouter(

@@ -256,6 +256,10 @@ AUDIT_SINKS = tuple(
     filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
 )
 
+# -- monitoring -----------------------------------------------------------------------------------
+#: A bearer token for `/metrics` of the site and the details of `/readyz`; "" allows neither.
+METRICS_TOKEN = os.environ.get("SIGNOFF_METRICS_TOKEN", "")
+
 # -- people ---------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

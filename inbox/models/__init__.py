@@ -25,6 +25,7 @@ from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.files.files import File, StoredBlob
 from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.monitoring.heartbeats import WorkerHeartbeat
 from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
 from inbox.models.notifications.decision_links import DecisionLink
 from inbox.models.notifications.notifications import (
@@ -111,4 +112,5 @@ __all__ = [
     "Unmasking",
     "User",
     "WebhookEndpoint",
+    "WorkerHeartbeat",
 ]
