@@ -27,6 +27,7 @@ from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
+from inbox.platform.monitoring.metrics import REPAIRS
 from inbox.platform.timers import Pacer, Timer
 from inbox.queries.notifications.chat_messages import channels_with_due_edits
 from inbox.queries.notifications.notifications import (
@@ -59,13 +60,16 @@ def sweep() -> None:
         with _logged(run=str(run_id)):
             status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
             if status:
+                REPAIRS.add("lost_worker")
                 log.warning("worker lost", run=str(run_id), status=status.value)
     for grant_id in overdue.lapsed_grants():
         with _logged(grant=str(grant_id)):
             end_lapsed_grant(grant_id=grant_id)
     for run_id in overdue.runs_queued_for(WAKE_AGAIN_AFTER):
+        REPAIRS.add("queued_run")
         wakeups.wake_workers(run_id)
     for endpoint_id in overdue.endpoints_with_due_deliveries():
+        REPAIRS.add("due_webhook")
         wakeups.wake_webhook_workers(endpoint_id)
     for endpoint_id in overdue.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
@@ -129,6 +133,7 @@ def expire_overdue() -> None:
         with _logged(thread=str(thread_id)):
             closed = expire_interrupts(thread_id=thread_id)
             if closed:
+                REPAIRS.add("expired_request", number=closed)
                 log.info("interrupts expired", thread=str(thread_id), count=closed)
 
 
@@ -143,6 +148,7 @@ def settle_overdue_calls() -> None:
     """Handle the calls of external programs whose lease or time to start has ended."""
     for thread_id in overdue.threads_with_due_calls():
         with _logged(thread=str(thread_id)):
+            REPAIRS.add("due_call")
             settle_due_calls(thread_id=thread_id)
 
 

@@ -259,6 +259,17 @@ AUDIT_SINKS = tuple(
 # -- monitoring -----------------------------------------------------------------------------------
 #: A bearer token for `/metrics` of the site and the details of `/readyz`; "" allows neither.
 METRICS_TOKEN = os.environ.get("SIGNOFF_METRICS_TOKEN", "")
+#: The port on HOST for metrics and probes of each process, 0 for none.
+METRICS_PORT = int(os.environ.get("SIGNOFF_METRICS_PORT") or 0)
+HAS_METRICS = bool(METRICS_TOKEN or METRICS_PORT)
+#: Traces need the extra `otel`; OpenTelemetry reads its own variables for the exporter.
+HAS_TRACES = bool(
+    os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("SIGNOFF_TRACES") == "1"
+)
+#: The part of traces that is recorded, from 0 to 1.
+TRACE_SAMPLING = float(os.environ.get("SIGNOFF_TRACE_SAMPLING") or 0.1)
+if not 0 <= TRACE_SAMPLING <= 1:
+    raise ImproperlyConfigured("SIGNOFF_TRACE_SAMPLING must be a number from 0 to 1.")
 
 # -- people ---------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [

@@ -34,6 +34,7 @@ DRAIN_SECONDS = 5.0
 STUCK_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
 HEARTBEAT_SECONDS = 5.0
+LOOP_SECONDS = 5.0
 
 
 class Site:
@@ -59,6 +60,7 @@ class Site:
     def serve(self) -> None:
         """Serve until SIGINT or SIGTERM, and write API key usage meanwhile."""
         stopping = threading.Event()
+        liveness.add("event loop", self._is_loop_turning)
         threading.Thread(
             target=api_key_usage.flush_until, args=(stopping.wait,), name="key-use", daemon=True
         ).start()
@@ -66,6 +68,17 @@ class Site:
             self._server.run()
         finally:
             stopping.set()
+
+    def _is_loop_turning(self) -> bool:
+        """Return whether the event loop runs a call within LOOP_SECONDS; True in the loop."""
+        from twisted.internet import reactor  # noqa: PLC0415 - Daphne installs the reactor
+        from twisted.python.threadable import isInIOThread  # noqa: PLC0415
+
+        if isInIOThread():
+            return True
+        turned = threading.Event()
+        reactor.callFromThread(turned.set)
+        return turned.wait(LOOP_SECONDS)
 
 
 class Pulse(bootsteps.StartStopStep):

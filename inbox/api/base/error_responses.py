@@ -13,6 +13,7 @@ from rest_framework.views import exception_handler
 
 from inbox.api.base.field_types import UNSET, example
 from inbox.api.base.schema import Schema
+from inbox.platform.monitoring.refusals import note_refusal
 from inbox.rules import errors
 from inbox.rules.request_context import current_request_id
 
@@ -63,6 +64,10 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
 }
 
 
+#: The refusals of callers who lack something, which are logged; a RateLimited logs itself.
+_DENIALS = (errors.Unauthenticated, errors.Forbidden, errors.NotFound)
+
+
 def status_of(kind: type[errors.RequestRejected]) -> int:
     """Return the status of the nearest class that has one."""
     return next(_STATUS[base] for base in kind.__mro__ if base in _STATUS)
@@ -97,6 +102,8 @@ def json_response(refusal: errors.RequestRejected) -> JsonResponse:
 
 
 def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
+    if isinstance(refusal, _DENIALS):
+        note_refusal(refusal.code)
     body = body_of(refusal)
     headers = _headers_of(refusal)
     return {"data": body, "status": body["status"], "content_type": PROBLEM, "headers": headers}

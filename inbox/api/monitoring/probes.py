@@ -1,5 +1,5 @@
 """
-`/livez` and `/readyz`, as ASGI applications.
+`/livez`, `/readyz` and `/metrics`, as ASGI applications.
 
 They are outside of Django's middleware: an orchestrator asks by the address of a container, which
 is not among the allowed hosts, and without https.
@@ -16,7 +16,8 @@ from django.conf import settings
 from inbox.api.base.request_ids import Receive, Send
 from inbox.platform.db_executor import in_db_thread
 from inbox.platform.monitoring.parts import PartStatus, liveness
-from inbox.queries.monitoring.readiness import Readiness, needed_parts, readiness
+from inbox.queries.monitoring.exposition import CONTENT_TYPE, metrics_page
+from inbox.queries.monitoring.readiness import needed_names, readiness, response_of
 
 _FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 
@@ -36,20 +37,19 @@ async def readyz(scope: Any, receive: Receive, send: Send) -> None:
     or with the token of the metrics get the states of all parts.
     """
     result = await in_db_thread(readiness)
-    status, body = readiness_response(result, _query(scope), details=may_see_details(scope))
+    status, body = response_of(result, _query(scope), details=may_see_details(scope))
     await _respond(scope, send, status, body)
 
 
-def readiness_response(
-    result: Readiness, needs: list[str], *, details: bool, is_worker: bool = False
-) -> tuple[int, dict[str, Any]]:
-    """Return the status and the body of `/readyz`; unknown names of parts are ignored."""
-    needed = needed_parts(is_worker=is_worker) | {name for name in needs if name in result.parts}
-    status = result.status(result.parts if "all" in needs else needed)
-    body: dict[str, Any] = {"status": status}
-    if details:
-        body["parts"] = result.described()
-    return 503 if status is PartStatus.FAILING else 200, body
+async def metrics_of_site(scope: Any, receive: Receive, send: Send) -> None:
+    """Answer with the metrics to callers with SIGNOFF_METRICS_TOKEN; without it there are none."""
+    if not settings.METRICS_TOKEN:
+        await _respond(scope, send, 404, {"detail": "SIGNOFF_METRICS_TOKEN is not set."})
+    elif not has_token(dict(scope["headers"]).get(b"authorization", b"")):
+        await _respond(scope, send, 401, {"detail": "Send SIGNOFF_METRICS_TOKEN as bearer token."})
+    else:
+        page = await in_db_thread(metrics_page)
+        await _respond(scope, send, 200, page, CONTENT_TYPE)
 
 
 def may_see_details(scope: Any) -> bool:
@@ -80,14 +80,21 @@ def _is_loopback(address: str) -> bool:
 
 def _query(scope: Any) -> list[str]:
     parameters = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-    return [name for value in parameters.get("need", []) for name in value.split(",")]
+    return needed_names(parameters.get("need", []))
 
 
-async def _respond(scope: Any, send: Send, status: int, body: dict[str, Any]) -> None:
+async def _respond(
+    scope: Any,
+    send: Send,
+    status: int,
+    body: dict[str, Any] | bytes,
+    content_type: str = "application/json",
+) -> None:
     is_allowed = scope["method"] in ("GET", "HEAD")
-    content = json.dumps(body).encode() if is_allowed else b""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    content = content if is_allowed else b""
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", content_type.encode()),
         (b"content-length", str(len(content)).encode()),
         (b"cache-control", b"no-store"),
     ]

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -67,6 +67,27 @@ def needed_parts(*, is_worker: bool) -> frozenset[str]:
     # A scaled deployment with a bucket for files may have a read-only data directory.
     keeps_data = settings.EMBEDDED or not settings.FILES_URL
     return needed if keeps_data else needed - {"disk"}
+
+
+def needed_names(values: Iterable[str]) -> list[str]:
+    """Return the names in the parameters `need`, which may be lists with commas."""
+    return [name for value in values for name in value.split(",")]
+
+
+def response_of(
+    result: Readiness, needs: Collection[str], *, details: bool, is_worker: bool = False
+) -> tuple[int, dict[str, Any]]:
+    """
+    Return the status and the body of `/readyz`.
+
+    `needs` are names of further needed parts, or `all`; unknown names are ignored.
+    """
+    needed = needed_parts(is_worker=is_worker) | {name for name in needs if name in result.parts}
+    status = result.status(result.parts if "all" in needs else needed)
+    body: dict[str, Any] = {"status": status.value}
+    if details:
+        body["parts"] = result.described()
+    return 503 if status is PartStatus.FAILING else 200, body
 
 
 def worker_state() -> WorkerState:

@@ -67,7 +67,7 @@ NEW_COLUMNS = {
         "severity": "",
         "is_reversible": None,
     },
-    "inbox_run": {"retriers": None, "pulled": False},
+    "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
     "inbox_team": {
         "file_days": None,
         "policy_version_id": None,

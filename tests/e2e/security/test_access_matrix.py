@@ -35,7 +35,7 @@ TELLTALES = (
 #: Otherwise every answer would differ by the name of its request.
 SAME_NAME = {"X-Request-ID": "matrix"}
 #: Their details change from second to second, and are not of any team.
-PROBES = ("livez", "readyz")
+PROBES = ("livez", "readyz", "metrics")
 GUARDED = [route for route in SITE if route.names_a_thing]
 
 
