@@ -15,7 +15,7 @@ from inbox.engine.driver import Driver
 from inbox.models import Interrupt, Run
 from inbox.models.statements import Select
 from inbox.platform.monitoring.metrics import QUEUE_SECONDS, RESUME_SECONDS, metrics
-from inbox.platform.monitoring.traces import now_ns, traces
+from inbox.platform.monitoring.traces import Attributes, now_ns, traces
 from inbox.queries.runs.run_assignment import load_assignment
 from inbox.rules.errors import LeaseLost, RunFailure
 
@@ -48,7 +48,7 @@ def drive_run(run: Run, lease: RunLease) -> None:
         _drive_logged(run, lease)
         return
     interrupted = run.resumes.trace_context if run.resumes else ""
-    attributes = {"signoff.run": str(run.pk), "signoff.attempt": run.attempt}
+    attributes: Attributes = {"signoff.run": str(run.pk), "signoff.attempt": run.attempt}
     with traces.span(
         "resume" if run.resumes else "agent turn",
         parent=run.trace_context,

@@ -55,7 +55,8 @@ class Traces:
             )
         except ImportError as error:
             raise TracesNotInstalled(
-                "Install the extra `otel`, or unset SIGNOFF_TRACES."
+                "Traces need the extra `otel`. Install it, or unset SIGNOFF_TRACES and "
+                "OTEL_EXPORTER_OTLP_ENDPOINT."
             ) from error
         by_ratio = TraceIdRatioBased(settings.TRACE_SAMPLING)
         # Stored contexts count as local parents, and keep their decision. A client's flag does not

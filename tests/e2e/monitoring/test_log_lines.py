@@ -75,10 +75,9 @@ def fill_every_field(product):
 def test_no_field_of_people_or_programs_is_in_the_log(product):
     fill_every_field(product)
 
-    leaks = {name for line in lines(product) for name in CANARY.findall(line)}
-
     # The slug of an agent is part of its address, which is no place for secrets.
-    assert leaks <= {"canary-agent"}
+    leaks = [line for line in lines(product) if set(CANARY.findall(line)) - {"canary-agent"}]
+    assert leaks == []
     assert any("sign-in failed" in line for line in lines(product))
 
 
@@ -87,7 +86,8 @@ def test_refusals_are_logged_with_the_id_of_the_key(product):
     with Client(product.url, key) as client:
         missing = client.http.get(f"/api/runs/{uuid4()}")
         forbidden = client.http.post(f"/api/interrupts/{uuid4()}/decide", json={"status": "x"})
-    assert {missing.status_code, forbidden.status_code} <= {403, 404}
+    assert missing.status_code == 404
+    assert forbidden.status_code >= 400
     anonymous = httpx.get(f"{product.url}/api/threads")
 
     refused = [line for line in lines(product) if "call refused" in line]
