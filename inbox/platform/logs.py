@@ -22,6 +22,12 @@ class WithoutTraceback(logging.Filter):
         return True
 
 
+def _leave_out_request(_logger: Any, _name: str, event: Any) -> Any:
+    """Remove Django's request object, whose text has the query string: it may have secrets."""
+    event.pop("request", None)
+    return event
+
+
 def _add_request_facts(_logger: Any, _name: str, event: Any) -> Any:
     """Add the id of who makes the current request, and of the trace if it is recorded."""
     facts = request_facts.current()
@@ -40,6 +46,7 @@ class LoggingConfiguration:
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.contextvars.merge_contextvars,
+        _leave_out_request,
         _add_request_facts,
     ]
 

@@ -38,8 +38,9 @@ def approve_one(product):
         assert wait_for(lambda: client.run(run)["status"] == "interrupted", seconds=30)
         (interrupt,) = [row for row in client.pending() if row["run"] == run]
         client.decide(interrupt, APPROVE).raise_for_status()
-        assert wait_for(lambda: client.run(run)["resumed_by"] is not None, seconds=30)
-        resume = client.run(run)["resumed_by"]
+        thread = client.run(run)["thread"]
+        runs = client.http.get("/api/runs", params={"thread": thread}).json()["results"]
+        (resume,) = [row["id"] for row in runs if row["resumes"] == run]
         assert wait_for(lambda: client.run(resume)["status"] == "succeeded", seconds=30)
     return run, resume
 
