@@ -256,6 +256,17 @@ AUDIT_SINKS = tuple(
     filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
 )
 
+#: URLs of places for all audit entries: file, syslog+tls, syslog+tcp, http or s3.
+AUDIT_ENTRY_SINKS = tuple(
+    filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_ENTRY_SINKS", "").split(",")))
+)
+#: Decisions are refused while a sink lacks entries that are older, in seconds; 0 for no limit.
+AUDIT_SINK_MAX_LAG = float(os.environ.get("SIGNOFF_AUDIT_SINK_MAX_LAG") or 0)
+if AUDIT_SINK_MAX_LAG and not (AUDIT_ENTRY_SINKS and AUDIT_SINK_MAX_LAG >= 60):
+    raise ImproperlyConfigured(
+        "SIGNOFF_AUDIT_SINK_MAX_LAG must be 60 or more, and needs SIGNOFF_AUDIT_ENTRY_SINKS."
+    )
+
 # -- monitoring -----------------------------------------------------------------------------------
 #: A bearer token for `/metrics` of the site and the details of `/readyz`; "" allows neither.
 METRICS_TOKEN = os.environ.get("SIGNOFF_METRICS_TOKEN", "")

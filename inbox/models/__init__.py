@@ -10,6 +10,7 @@ from inbox.models.audit.audit_trail import (
     AuditPayload,
     AuditVerification,
     CheckpointSink,
+    EntrySink,
     RejectionCount,
 )
 from inbox.models.decisions.collaboration import (
@@ -83,6 +84,7 @@ __all__ = [
     "DueStep",
     "Endorsement",
     "Endpoint",
+    "EntrySink",
     "Event",
     "File",
     "Grant",

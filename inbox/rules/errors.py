@@ -197,6 +197,12 @@ class RateLimited(RequestRejected):
     code = "RATE_LIMITED"
 
 
+class AuditSinkLags(RequestRejected):
+    """A sink has not received the audit entries of a while, and decisions wait for it."""
+
+    code = "AUDIT_SINK_LAGS"
+
+
 class UsernameTaken(RequestRejected):
     """The username belongs to another user."""
 

@@ -31,6 +31,7 @@ from inbox.models.statements import Select, insert
 from inbox.platform.encryption import decision_keys
 from inbox.platform.monitoring.metrics import DECISION_SECONDS, DECISIONS, metrics
 from inbox.platform.monitoring.traces import traces
+from inbox.queries.audit.sink_lag import check_sinks
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.notifications.links import check_by_link, check_link_of
 from inbox.queries.people.access import require_current
@@ -222,6 +223,8 @@ def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance
         check_not_agent_key(actor)
     if Check.REQUESTER in checks:
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+    if Check.AUDIT in checks:
+        check_sinks()
     if Check.ENTRANCE in checks:
         check_outside_of_inbox(inbox_only=thread.team.inbox_only)
     return Authorization(thread, now, actor, entrance)

@@ -59,6 +59,7 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
     errors.UnknownInterrupt: 404,
     errors.TooManyTests: 429,
     errors.RateLimited: 429,
+    errors.AuditSinkLags: 503,
     errors.PreconditionFailed: 412,
     errors.RequestRejected: 409,
 }
@@ -112,6 +113,8 @@ def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
 def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
     if isinstance(refusal, errors.RateLimited):
         return {"Retry-After": str(refusal.detail["retry_after"])}
+    if isinstance(refusal, errors.AuditSinkLags):
+        return {"Retry-After": "30"}
     is_unknown = isinstance(refusal, errors.Unauthenticated)
     return {"WWW-Authenticate": "Bearer"} if is_unknown else {}
 

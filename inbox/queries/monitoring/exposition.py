@@ -146,6 +146,12 @@ def _site_gauges(figures: SiteFigures) -> Iterator[Any]:
         {} if figures.checkpoint_seconds is None else {(): figures.checkpoint_seconds},
     )
     yield _gauge("signoff_workers", "Workers that take runs.", {(): figures.workers.workers})
+    yield _gauge(
+        "signoff_audit_sink_lag_seconds",
+        "Age of the oldest audit entry that a sink lacks.",
+        {(name,): state.lag_seconds for name, state in figures.sinks.items()},
+        ("sink",),
+    )
     swept = figures.workers.swept_seconds
     yield _gauge(
         "signoff_sweeper_age_seconds",

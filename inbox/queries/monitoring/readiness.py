@@ -14,6 +14,7 @@ from django.db.models import Count, Max, Min, Q
 from inbox.models import Run, WorkerHeartbeat
 from inbox.platform.clock import database_now
 from inbox.platform.monitoring.parts import Part, PartStatus, broker, disk
+from inbox.queries.audit.sink_lag import sink_states
 from inbox.queries.notifications.outages import are_announcements_late
 from inbox.rules.runs.states import RunStatus
 
@@ -22,6 +23,8 @@ WORKER_SILENT: Final = timedelta(seconds=20)
 SWEEPER_SILENT: Final = timedelta(seconds=30)
 #: Runs that have waited for longer than this have too few workers.
 QUEUED_TOO_LONG: Final = timedelta(seconds=60)
+#: Checkpoints are made every 30 seconds, and entries are sent after them.
+SINK_LATE: Final = timedelta(minutes=2)
 #: Callers within this time get the same result, so that requests cannot load the disk.
 CACHE_SECONDS: Final = 1.0
 
@@ -128,6 +131,8 @@ def _parts() -> dict[str, Part]:
         state = worker_state()
         parts["workers"] = _workers(state)
         parts["sweeper"] = _sweeper(state)
+        if settings.AUDIT_ENTRY_SINKS:
+            parts["audit_sinks"] = _audit_sinks()
     except (DatabaseError, InterfaceError) as error:
         parts["database"] = Part(PartStatus.FAILING, {"error": type(error).__name__})
         for name in ("workers", "sweeper"):
@@ -142,6 +147,16 @@ def _workers(state: WorkerState) -> Part:
     if not state.workers:
         return Part(PartStatus.FAILING, detail)
     is_late = (state.oldest_queued_seconds or 0.0) > QUEUED_TOO_LONG.total_seconds()
+    return Part(PartStatus.DEGRADED if is_late else PartStatus.OK, detail)
+
+
+def _audit_sinks() -> Part:
+    states = sink_states()
+    detail = {name: vars(state) for name, state in states.items()}
+    lag = max(state.lag_seconds for state in states.values())
+    if settings.AUDIT_SINK_MAX_LAG and lag > settings.AUDIT_SINK_MAX_LAG:
+        return Part(PartStatus.FAILING, {**detail, "decisions": "refused"})
+    is_late = lag > SINK_LATE.total_seconds() or any(state.problem for state in states.values())
     return Part(PartStatus.DEGRADED if is_late else PartStatus.OK, detail)
 
 

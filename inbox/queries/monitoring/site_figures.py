@@ -17,6 +17,7 @@ from inbox.models import (
     Run,
 )
 from inbox.platform.clock import database_now
+from inbox.queries.audit.sink_lag import SinkState, sink_states
 from inbox.queries.monitoring.readiness import WorkerState, worker_state
 from inbox.rules.notifications.events import NotificationStatus
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -62,6 +63,7 @@ class SiteFigures:
     unsigned_entries: int  #: up to MAX_UNSIGNED
     checkpoint_seconds: float | None  #: age of the last checkpoint
     workers: WorkerState
+    sinks: Mapping[str, SinkState]
 
 
 def site_figures() -> SiteFigures:
@@ -85,6 +87,7 @@ def site_figures() -> SiteFigures:
         unsigned_entries=unsigned.order_by("pk")[:MAX_UNSIGNED].count(),
         checkpoint_seconds=_seconds(checkpoint["at"], now) if checkpoint else None,
         workers=worker_state(),
+        sinks=sink_states(),
     )
 
 
