@@ -14,8 +14,9 @@ from inbox.engine.agents import locate_agent
 from inbox.engine.driver import Driver
 from inbox.models import Interrupt, Run
 from inbox.models.statements import Select
+from inbox.platform.clock import now_ns
 from inbox.platform.monitoring.metrics import QUEUE_SECONDS, RESUME_SECONDS, metrics
-from inbox.platform.monitoring.traces import Attributes, now_ns, traces
+from inbox.platform.monitoring.traces import Attributes, traces
 from inbox.queries.runs.run_assignment import load_assignment
 from inbox.rules.errors import LeaseLost, RunFailure
 

@@ -197,12 +197,6 @@ class RateLimited(RequestRejected):
     code = "RATE_LIMITED"
 
 
-class AuditSinkLags(RequestRejected):
-    """A sink has not received the audit entries of a while, and decisions wait for it."""
-
-    code = "AUDIT_SINK_LAGS"
-
-
 class UsernameTaken(RequestRejected):
     """The username belongs to another user."""
 
@@ -253,6 +247,12 @@ class WebhookDisabled(RequestRejected):
 
 class ContractError(RequestRejected):
     """The AG-UI contract or a check of a decision forbids this; a RUN_ERROR in AG-UI."""
+
+
+class AuditSinkLags(ContractError):
+    """A sink has not received the audit entries of a while, and decisions wait for it."""
+
+    code = "AUDIT_SINK_LAGS"
 
 
 class ViewChanged(ContractError):

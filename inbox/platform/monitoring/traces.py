@@ -5,7 +5,6 @@ Before `enable` nothing of OpenTelemetry is imported, and spans are empty contex
 ids, states and numbers only, never arguments, answers or other texts.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
@@ -178,6 +177,3 @@ class Traces:
 
 
 traces = Traces()
-
-#: For `Traces.record`.
-now_ns = time.time_ns

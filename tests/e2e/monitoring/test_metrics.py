@@ -6,10 +6,10 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from tests.support.children import free_port
+from tests.support.monitoring.scrapes import Scrape, scrape
 from tests.support.processes import start_worker
 from tests.support.product import embedded_product, scaled_product
 from tests.support.product_client import APPROVE, Client, wait_for
-from tests.support.scrapes import Scrape, scrape
 
 TOKEN = "let-me-see"
 SECRET = "a-text-of-somebody"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.otlp import draw, receiver
+from tests.support.monitoring.otlp import draw, receiver
 from tests.support.processes import REPOSITORY, embedded_environment
 from tests.support.product import embedded_product, scaled_product
 from tests.support.product_client import APPROVE, Client, wait_for

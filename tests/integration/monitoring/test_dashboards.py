@@ -9,7 +9,7 @@ import yaml
 
 from inbox.platform.monitoring.metrics import METERS, metrics
 from inbox.queries.monitoring.exposition import metrics_page
-from tests.support.scrapes import Scrape
+from tests.support.monitoring.scrapes import Scrape
 
 ROOT = Path(__file__).parents[3]
 DASHBOARDS = sorted((ROOT / "deploy" / "grafana").glob("*.json"))
