@@ -81,9 +81,9 @@ def syslog_server(context=None):
 def messages_of(stream):
     """Split a stream by the lengths in front of its messages (RFC 6587, 3.4.1)."""
     while stream:
-        length, _, rest = stream.partition(b" ")
-        yield rest[: int(length)].decode()
-        stream = rest[int(length) :]
+        length, _, stream = stream.partition(b" ")
+        yield stream[: int(length)].decode()
+        stream = stream[int(length) :]
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def certificate(tmp_path):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    created = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -113,7 +113,7 @@ def certificate(tmp_path):
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        + made.public_bytes(serialization.Encoding.PEM)
+        + created.public_bytes(serialization.Encoding.PEM)
     )
     return path
 

@@ -61,12 +61,12 @@ def test_dashboards_and_alerts_use_metrics_that_exist(exported):
 
 
 def test_every_metric_is_on_a_dashboard_and_in_the_docs(exported):
-    shown = " ".join(expr for path in DASHBOARDS for expr in expressions_of(path))
+    displayed_names = " ".join(expr for path in DASHBOARDS for expr in expressions_of(path))
     docs = DOCS.read_text()
     families = {re.sub(r"_(total|bucket|count|sum|created)$", "", name) for name in exported}
     ours = {name for name in families if name.startswith("signoff_")}
 
-    assert [name for name in sorted(ours) if name not in shown] == []
+    assert [name for name in sorted(ours) if name not in displayed_names] == []
     assert [name for name in sorted(ours) if name not in docs] == []
 
 
