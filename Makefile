@@ -1,6 +1,6 @@
 # Needs python3 >= 3.11 with venv and pip, and make. Everything else is installed into .venv.
 SHELL := /bin/sh
-ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
+ALL_EXTRAS := langgraph pydantic-ai maf genkit s3 otel
 .DEFAULT_GOAL := help
 .PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema references \
 	bench campaign lock base dev

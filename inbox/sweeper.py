@@ -1,9 +1,10 @@
 """The sweeper: repeats lost wake-ups, recovers lost runs, expires interrupts, purges old rows."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import Protocol
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -26,6 +27,7 @@ from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
+from inbox.platform.monitoring.metrics import REPAIRS
 from inbox.platform.timers import Pacer, Timer
 from inbox.queries.notifications.chat_messages import channels_with_due_edits
 from inbox.queries.notifications.notifications import (
@@ -58,13 +60,16 @@ def sweep() -> None:
         with _logged(run=str(run_id)):
             status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
             if status:
+                REPAIRS.add("lost_worker")
                 log.warning("worker lost", run=str(run_id), status=status.value)
     for grant_id in overdue.lapsed_grants():
         with _logged(grant=str(grant_id)):
             end_lapsed_grant(grant_id=grant_id)
     for run_id in overdue.runs_queued_for(WAKE_AGAIN_AFTER):
+        REPAIRS.add("queued_run")
         wakeups.wake_workers(run_id)
     for endpoint_id in overdue.endpoints_with_due_deliveries():
+        REPAIRS.add("due_webhook")
         wakeups.wake_webhook_workers(endpoint_id)
     for endpoint_id in overdue.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
@@ -128,6 +133,7 @@ def expire_overdue() -> None:
         with _logged(thread=str(thread_id)):
             closed = expire_interrupts(thread_id=thread_id)
             if closed:
+                REPAIRS.add("expired_request", number=closed)
                 log.info("interrupts expired", thread=str(thread_id), count=closed)
 
 
@@ -142,6 +148,7 @@ def settle_overdue_calls() -> None:
     """Handle the calls of external programs whose lease or time to start has ended."""
     for thread_id in overdue.threads_with_due_calls():
         with _logged(thread=str(thread_id)):
+            REPAIRS.add("due_call")
             settle_due_calls(thread_id=thread_id)
 
 
@@ -171,21 +178,33 @@ def _logged(**about: str) -> Iterator[None]:
 _pacer = Pacer()
 
 
-def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: None) -> None:
+class Beat(Protocol):
+    """A function that is called after each tick without an error."""
+
+    def __call__(self, *, has_swept: bool) -> None: ...
+
+
+def _no_beat(*, has_swept: bool) -> None:
+    pass
+
+
+def run_until(stopping: threading.Event, beat: Beat = _no_beat) -> None:
     """
     Sweep every few seconds in the elected process, until `stopping` is set.
 
-    `beat` is called after every tick without an error, elected or not, as a sign of life.
+    `beat` is called after every tick without an error, elected or not, as a sign of life;
+    `has_swept` is True in the elected process.
     """
     ticks = 0
     while not stopping.wait(EXPIRY_SECONDS):
         ticks += 1
         try:
-            if is_elected():
+            has_swept = is_elected()
+            if has_swept:
                 sweep() if ticks % round(
                     SWEEP_SECONDS / EXPIRY_SECONDS
                 ) == 0 else handle_due_times()
-            beat()
+            beat(has_swept=has_swept)
         except Exception as error:  # the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)
             _drop_session()

@@ -47,3 +47,11 @@ def publish_checkpoints(sink: str) -> None:
         transparency_log.publish_checkpoints(int(sink))
     finally:
         close_old_connections()
+
+
+@shared_task(name="inbox.tasks.publish_entries")
+def publish_entries(sink: str) -> None:
+    try:
+        transparency_log.publish_entries(int(sink))
+    finally:
+        close_old_connections()

@@ -69,6 +69,11 @@ def wake_publishers(sink: int) -> None:
     _send("inbox.tasks.publish_checkpoints", sink)
 
 
+def wake_entry_publishers(sink: int) -> None:
+    """Wake a worker to send audit entries to a sink, given by its number in the setting."""
+    _send("inbox.tasks.publish_entries", sink)
+
+
 def wake_subscribers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
     """Wake the subscribers of a thread, whose log grew by `rows`: (seq, run id, type, body)."""
     message: dict[str, Any] = {

@@ -256,6 +256,32 @@ AUDIT_SINKS = tuple(
     filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
 )
 
+#: URLs of places for all audit entries: file, syslog+tls, syslog+tcp, http or s3.
+AUDIT_ENTRY_SINKS = tuple(
+    filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_ENTRY_SINKS", "").split(",")))
+)
+#: Decisions are refused while a sink lacks entries that are older, in seconds; 0 for no limit.
+AUDIT_SINK_MAX_LAG = float(os.environ.get("SIGNOFF_AUDIT_SINK_MAX_LAG") or 0)
+if AUDIT_SINK_MAX_LAG and not (AUDIT_ENTRY_SINKS and AUDIT_SINK_MAX_LAG >= 60):
+    raise ImproperlyConfigured(
+        "SIGNOFF_AUDIT_SINK_MAX_LAG must be 60 or more, and needs SIGNOFF_AUDIT_ENTRY_SINKS."
+    )
+
+# -- monitoring -----------------------------------------------------------------------------------
+#: A bearer token for `/metrics` of the site and the details of `/readyz`; "" allows neither.
+METRICS_TOKEN = os.environ.get("SIGNOFF_METRICS_TOKEN", "")
+#: The port on HOST for metrics and probes of each process, 0 for none.
+METRICS_PORT = int(os.environ.get("SIGNOFF_METRICS_PORT") or 0)
+HAS_METRICS = bool(METRICS_TOKEN or METRICS_PORT)
+#: Traces need the extra `otel`; OpenTelemetry reads its own variables for the exporter.
+HAS_TRACES = bool(
+    os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("SIGNOFF_TRACES") == "1"
+)
+#: The part of traces that is recorded, from 0 to 1.
+TRACE_SAMPLING = float(os.environ.get("SIGNOFF_TRACE_SAMPLING") or 0.1)
+if not 0 <= TRACE_SAMPLING <= 1:
+    raise ImproperlyConfigured("SIGNOFF_TRACE_SAMPLING must be a number from 0 to 1.")
+
 # -- people ---------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

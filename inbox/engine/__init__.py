@@ -11,7 +11,7 @@ from inbox.engine.agents import (
 )
 from inbox.engine.error_report import is_own as is_own_code
 from inbox.engine.start_run import retry_run, start_run
-from inbox.engine.worker import execute_run, stopping
+from inbox.engine.worker import execute_run, send_traces_to_agents, stopping
 
 __all__ = [
     "agent_problems_in_new_process",
@@ -24,6 +24,7 @@ __all__ = [
     "is_own_code",
     "is_restartable",
     "retry_run",
+    "send_traces_to_agents",
     "start_run",
     "stopping",
 ]

@@ -20,6 +20,7 @@ from inbox.actions.files.uploads import attach_file
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.tool_calls import CallAttempt
 from inbox.engine.agent_loop import ToolResult
+from inbox.platform.monitoring.traces import traces
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
 
@@ -44,6 +45,7 @@ class EngineJournal:
         self._run_command = run_command
         self._add_result = add_result
         self._started_once_calls: set[str] = set()
+        self._spans: dict[str, Any] = {}  #: of calls that have started, while traces are on
         #: a call was attempted with other arguments than the approved ones
         self.has_refused_arguments = False
 
@@ -65,21 +67,31 @@ class EngineJournal:
         if isinstance(result, errors.RequestRejected):
             self.has_refused_arguments |= isinstance(result, errors.ArgumentsNotApproved)
             raise ToolRefused(str(result))
+        if traces.are_on and result.result is None:
+            attributes = {"signoff.tool_call": str(result.pk), "signoff.effect": effect.value}
+            self._spans[tool_call_id] = traces.begin("tool call", attributes)
         return CallPermit(idempotency_key=str(result.pk), result=result.result)
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
+        self._end_span(tool_call_id)
         if tool_call_id in self._started_once_calls:
             await self._run_command(self._settle, (tool_call_id, result))
         else:
             self._add_result(ToolResult(tool_call_id, result))
 
     async def undo_begin(self, tool_call_id: str) -> None:
+        self._end_span(tool_call_id)
         await self._run_command(self._undo_begin, tool_call_id)
         self._started_once_calls.discard(tool_call_id)
 
     async def attach(self, name: str, content: bytes) -> Any:
         """Return the reference of a stored file, or why it was refused."""
         return await self._run_command(self._attach, (name, content))
+
+    def _end_span(self, tool_call_id: str) -> None:
+        span = self._spans.pop(tool_call_id, None)
+        if span is not None:
+            span.end()
 
     def _attach(
         self, preceding: run_lease.EventBatch, files: Sequence[tuple[str, bytes]]

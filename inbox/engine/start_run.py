@@ -9,6 +9,7 @@ from inbox.actions.runs.start_run import RunRequest, StartedRun
 from inbox.engine import handover
 from inbox.engine.agents import input_schema_of, is_restartable
 from inbox.models import Agent
+from inbox.platform.monitoring.traces import traces
 from inbox.queries.runs.run_assignment import implementation_of
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import InvalidValue
@@ -33,7 +34,7 @@ def start_run(
     """
     if not request.entries:
         _check_input(agent.implementation, request.input["forwardedProps"])
-    with handover.pool.reserved() as slot:
+    with traces.span("accept run"), handover.pool.reserved() as slot:
         started = actions.start_run(
             agent=agent,
             request=request,

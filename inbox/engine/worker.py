@@ -1,16 +1,22 @@
 """Executing a queued run in this process: claim it, load it, drive it."""
 
 import threading
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import structlog
 from django.db import InterfaceError, OperationalError
 
+from agents.tracing import set_trace_headers
 from inbox.actions.runs.run_lease import RunLease, claim_run, fail_unstarted_run
 from inbox.engine.agents import locate_agent
 from inbox.engine.driver import Driver
-from inbox.models import Run
+from inbox.models import Interrupt, Run
+from inbox.models.statements import Select
+from inbox.platform.clock import now_ns
+from inbox.platform.monitoring.metrics import QUEUE_SECONDS, RESUME_SECONDS, metrics
+from inbox.platform.monitoring.traces import Attributes, traces
 from inbox.queries.runs.run_assignment import load_assignment
 from inbox.rules.errors import LeaseLost, RunFailure
 
@@ -28,23 +34,64 @@ def execute_run(run_id: UUID) -> None:
     """
     if stopping.is_set():
         return  # the row stays queued, and the sweeper wakes a worker again
+    started_ns = now_ns()
     claimed = claim_run(run_id=run_id)
     if claimed is not None:
+        traces.record("claim run", parent=claimed[0].trace_context, started_ns=started_ns)
         drive_run(*claimed)
 
 
 def drive_run(run: Run, lease: RunLease) -> None:
     """Drive a claimed run to its end in this thread."""
+    if metrics.are_on and run.attempt == 1 and run.started_at is not None:
+        _measure_start(run, run.started_at)
+    if not traces.are_on:
+        _drive_logged(run, lease)
+        return
+    interrupted = run.resumes.trace_context if run.resumes else ""
+    attributes: Attributes = {"signoff.run": str(run.pk), "signoff.attempt": run.attempt}
+    with traces.span(
+        "resume" if run.resumes else "agent turn",
+        parent=run.trace_context,
+        links=[interrupted],
+        attributes=attributes,
+    ) as span:
+        span.set_attribute("signoff.status", _drive_logged(run, lease))
+
+
+def _drive_logged(run: Run, lease: RunLease) -> str:
+    """Drive a run, log its start and end, and return its status, or why there is none."""
     run_log = log.bind(run=str(run.pk), attempt=run.attempt)
     run_log.info("run started", agent=run.thread.agent.implementation)
     try:
         status = _drive(run, lease, run_log)
     except LeaseLost:
         run_log.info("run lease lost")
+        return "lease lost"
     except (OperationalError, InterfaceError) as error:
         run_log.warning("database unavailable", error=str(error)[:200])
-    else:
-        run_log.info("run ended", status=status)
+        return "database unavailable"
+    run_log.info("run ended", status=status)
+    return str(status)
+
+
+def _measure_start(run: Run, started_at: datetime) -> None:
+    is_resume = run.resumes_id is not None
+    waited = (started_at - run.queued_at).total_seconds()
+    QUEUE_SECONDS.observe(waited, "resume" if is_resume else "start")
+    if is_resume:
+        decided_at = _DECIDED_AT.first(run=run.resumes_id)
+        if decided_at is not None:
+            RESUME_SECONDS.observe((started_at - decided_at).total_seconds())
+
+
+_DECIDED_AT = Select(
+    lambda params: (
+        Interrupt.objects.filter(run=params.run)
+        .order_by("-closed_at")
+        .values_list("closed_at", flat=True)[:1]
+    )
+)
 
 
 def _drive(run: Run, lease: RunLease, run_log: Any) -> str:
@@ -63,3 +110,8 @@ def _drive(run: Run, lease: RunLease, run_log: Any) -> str:
         run_log.exception("run cannot be loaded")
         return fail_unstarted_run(lease=lease)
     return driver.drive()
+
+
+def send_traces_to_agents() -> None:
+    """Have requests to remote agents name the current trace."""
+    set_trace_headers(traces.headers)

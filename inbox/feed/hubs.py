@@ -16,6 +16,7 @@ from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import Tail
 from inbox.platform.db_executor import in_db_thread
+from inbox.platform.monitoring.metrics import FOLLOWERS
 from inbox.queries.people.live_access import LiveAccess, TeamReader, live_access_of
 from inbox.queries.runs.events import latest_changes, latest_seqs
 from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, carries_rows, channel_layer
@@ -68,11 +69,13 @@ class Hub:
         follower = Follower(tail, reader)
         self._followers.add(follower)
         tail.followers += 1
+        FOLLOWERS.add()
         try:
             yield follower
         finally:
             self._followers.discard(follower)
             tail.followers -= 1
+            FOLLOWERS.add(number=-1)
             if not tail.followers:
                 self._tails.pop(str(thread_id), None)
 

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,16 @@ from celery.app import app_or_default
 from celery.worker import WorkController
 from celery.worker.consumer import Consumer
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection
 from django.utils.module_loading import import_string
+from uuid6 import uuid7
 
 from inbox import engine, sweeper
+from inbox.actions.monitoring.heartbeats import delete_heartbeat, record_heartbeat
 from inbox.actions.people import api_key_usage
 from inbox.engine import handover
 from inbox.platform import bounded_server
+from inbox.platform.monitoring.parts import liveness
 from inbox.transparency_log.background_verification import check_until
 
 log = structlog.get_logger(__name__)
@@ -28,6 +33,8 @@ DRAIN_SECONDS = 5.0
 #: Longer than the broker's `socket_timeout` of 30 seconds.
 STUCK_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 5.0
+LOOP_SECONDS = 5.0
 
 
 class Site:
@@ -53,6 +60,7 @@ class Site:
     def serve(self) -> None:
         """Serve until SIGINT or SIGTERM, and write API key usage meanwhile."""
         stopping = threading.Event()
+        liveness.add("event loop", self._is_loop_turning)
         threading.Thread(
             target=api_key_usage.flush_until, args=(stopping.wait,), name="key-use", daemon=True
         ).start()
@@ -60,6 +68,17 @@ class Site:
             self._server.run()
         finally:
             stopping.set()
+
+    def _is_loop_turning(self) -> bool:
+        """Return whether the event loop runs a call within LOOP_SECONDS; True in the loop."""
+        from twisted.internet import reactor  # noqa: PLC0415 - Daphne installs the reactor
+        from twisted.python.threadable import isInIOThread  # noqa: PLC0415
+
+        if isInIOThread():
+            return True
+        turned = threading.Event()
+        reactor.callFromThread(turned.set)
+        return turned.wait(LOOP_SECONDS)
 
 
 class Pulse(bootsteps.StartStopStep):
@@ -94,6 +113,8 @@ class Worker:
         self._threads: list[threading.Thread] = []
         self._pulse_at = 0.0
         self.has_failed = False  #: whether the consumer ended unexpectedly
+        self._id = uuid7()
+        self._has_swept = False
 
     def start(self) -> None:
         app = app_or_default()
@@ -116,11 +137,14 @@ class Worker:
             handover.pool.start(settings.CELERY_WORKER_CONCURRENCY)
         heartbeat = os.environ.get("SIGNOFF_HEARTBEAT")
 
-        def beat() -> None:
+        def beat(*, has_swept: bool) -> None:
+            self._has_swept |= has_swept
             if heartbeat and consumer.is_alive() and self.is_consuming():
                 Path(heartbeat).touch()
 
         self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping, beat))
+        liveness.add("consumer", lambda: consumer.is_alive() and self.is_consuming())
+        self._spawn("heartbeat", lambda: self._record_heartbeats(consumer))
         # Not joined at shutdown: it changes no data and may take a minute.
         threading.Thread(
             target=check_until, args=(engine.stopping,), name="verifier", daemon=True
@@ -132,8 +156,7 @@ class Worker:
 
         A worker that waits for its broker is healthy: a restart would only interrupt its runs.
         """
-        is_connecting = self._controller.consumer.connection is None
-        return is_connecting or time.monotonic() - self._pulse_at < STUCK_SECONDS
+        return not self._is_connected() or time.monotonic() - self._pulse_at < STUCK_SECONDS
 
     def stop(self) -> None:
         """Stop consuming, requeue the active runs, and wait up to DRAIN_SECONDS."""
@@ -143,6 +166,33 @@ class Worker:
         handover.pool.stop()
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
+
+    def _record_heartbeats(self, consumer: threading.Thread) -> None:
+        """Write this worker's heartbeat until the process stops, then delete it."""
+        is_stopping = False
+        while not is_stopping:
+            has_swept, self._has_swept = self._has_swept, False
+            is_consuming = consumer.is_alive() and self._is_receiving()
+            try:
+                record_heartbeat(worker_id=self._id, is_consuming=is_consuming, has_swept=has_swept)
+            except (DatabaseError, InterfaceError) as error:
+                self._has_swept |= has_swept
+                log.warning("heartbeat not written", error=type(error).__name__)
+            close_old_connections()
+            # Soon after the start, so that nobody waits for the first heartbeat that says yes.
+            seconds = HEARTBEAT_SECONDS if is_consuming else RECONNECT_SECONDS
+            is_stopping = engine.stopping.wait(seconds)
+        with suppress(DatabaseError, InterfaceError):
+            delete_heartbeat(worker_id=self._id)
+        connection.close()
+
+    def _is_receiving(self) -> bool:
+        """Return whether the consumer receives messages; not while it waits for its broker."""
+        return self._is_connected() and self.is_consuming()
+
+    def _is_connected(self) -> bool:
+        consumer = self._controller.consumer  # None until the worker has started
+        return consumer is not None and consumer.connection is not None
 
     def _note_pulse(self) -> None:
         self._pulse_at = time.monotonic()

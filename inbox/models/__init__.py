@@ -10,6 +10,7 @@ from inbox.models.audit.audit_trail import (
     AuditPayload,
     AuditVerification,
     CheckpointSink,
+    EntrySink,
     RejectionCount,
 )
 from inbox.models.decisions.collaboration import (
@@ -25,6 +26,7 @@ from inbox.models.decisions.endorsements import Endorsement
 from inbox.models.decisions.saved_views import SavedView
 from inbox.models.files.files import File, StoredBlob
 from inbox.models.idempotency import IdempotencyRecord
+from inbox.models.monitoring.heartbeats import WorkerHeartbeat
 from inbox.models.notifications.chat_accounts import ChatIdentity, ChatLinkCode
 from inbox.models.notifications.decision_links import DecisionLink
 from inbox.models.notifications.notifications import (
@@ -82,6 +84,7 @@ __all__ = [
     "DueStep",
     "Endorsement",
     "Endpoint",
+    "EntrySink",
     "Event",
     "File",
     "Grant",
@@ -111,4 +114,5 @@ __all__ = [
     "Unmasking",
     "User",
     "WebhookEndpoint",
+    "WorkerHeartbeat",
 ]

@@ -6,7 +6,8 @@ Database locks, in the order in which a transaction takes them.
 3. One thread.
 4. The active grants of the thread's agent, by id.
 5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
-   a checkpoint sink, a channel of notifications, the state of the background verification.
+   a sink of checkpoints or entries, a channel of notifications, the state of the background
+   verification.
    A person who adds a channel is locked before it.
 6. Teams, by id: for their settings and members, and for entries of their audit chains.
 7. The audit chain of the installation (advisory).
@@ -32,6 +33,7 @@ from inbox.models import (
     AuditVerification,
     Channel,
     CheckpointSink,
+    EntrySink,
     Grant,
     SavedView,
     Team,
@@ -184,6 +186,11 @@ def lock_user(**lookup: Any) -> User | None:
 def lock_checkpoint_sink(address: str) -> CheckpointSink:
     """Lock the state of a checkpoint sink; raises CheckpointSink.DoesNotExist."""
     return CheckpointSink.objects.select_for_update().get(address=address)
+
+
+def lock_entry_sink(address: str) -> EntrySink:
+    """Lock the state of a sink of audit entries; raises EntrySink.DoesNotExist."""
+    return EntrySink.objects.select_for_update().get(address=address)
 
 
 def lock_background_verification() -> AuditVerification:

@@ -7,8 +7,11 @@ Remove when: Django or the server resolves X-Forwarded-For for a known number of
 
 import ipaddress
 from contextlib import suppress
+from io import BytesIO
+from typing import Any
 
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 
 #: For requests without an address, as over a Unix domain socket.
@@ -24,6 +27,11 @@ def client_ip_of(request: HttpRequest) -> str:
         with suppress(ValueError):
             return str(ipaddress.ip_address(hop.strip()))
     return _UNKNOWN
+
+
+def client_ip_of_scope(scope: Any) -> str:
+    """Return the address of the client of an ASGI scope, also of a WebSocket handshake."""
+    return client_ip_of(ASGIRequest({"method": "GET", **scope}, BytesIO()))
 
 
 def ipv6_network_of(address: str) -> str:

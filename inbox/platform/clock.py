@@ -4,6 +4,7 @@ The wall clock: no other module of the inbox reads it.
 Durations and timeouts inside one process use `time.monotonic`, which no change of the clock moves.
 """
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 
@@ -17,6 +18,11 @@ past: Callable[[], datetime] | None = None
 def now() -> datetime:
     """Return this machine's time, for pages, sessions and messages; no decision depends on it."""
     return past() if past else timezone.now()
+
+
+def now_ns() -> int:
+    """Return this machine's time in nanoseconds since 1970, for spans of traces."""
+    return time.time_ns()
 
 
 def database_now() -> datetime:

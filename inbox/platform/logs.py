@@ -7,6 +7,9 @@ from typing import Any
 
 import structlog
 
+from inbox.platform.monitoring import request_facts
+from inbox.platform.monitoring.traces import traces
+
 #: Exceptions for which Django rejects a request; the message says what was wrong with it.
 REJECTIONS = ("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
 
@@ -19,6 +22,22 @@ class WithoutTraceback(logging.Filter):
         return True
 
 
+def _leave_out_request(_logger: Any, _name: str, event: Any) -> Any:
+    """Remove Django's request object, whose text has the query string: it may have secrets."""
+    event.pop("request", None)
+    return event
+
+
+def _add_request_facts(_logger: Any, _name: str, event: Any) -> Any:
+    """Add the id of who makes the current request, and of the trace if it is recorded."""
+    facts = request_facts.current()
+    if facts is not None and facts.caller:
+        event.setdefault("caller", facts.caller)
+    if traces.are_on and (trace_id := traces.current_trace_id()):
+        event.setdefault("trace_id", trace_id)
+    return event
+
+
 class LoggingConfiguration:
     """One formatter for structlog and for the loggers of the standard library."""
 
@@ -27,6 +46,8 @@ class LoggingConfiguration:
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.contextvars.merge_contextvars,
+        _leave_out_request,
+        _add_request_facts,
     ]
 
     #: httpx logs whole URLs, some of which are secrets.
@@ -109,7 +130,8 @@ def without_decision_tokens(text: str) -> str:
 _DECISION_TOKENS = re.compile(r"(/decide/)[\w.~%:+=-]{16,}")
 #: Pages whose address has a secret; see `inbox/web/urls.py`.
 _TOKENS = re.compile(r"(/(?:decide|join|unsubscribe|chats/link)/)[\w.~%:+=-]{16,}")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+#: Also the separators that some viewers show as new lines, and marks that reorder a line.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 LOGGING_CONFIGURATION = LoggingConfiguration()

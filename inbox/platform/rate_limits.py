@@ -19,6 +19,8 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 
 from inbox.platform import clock
 from inbox.platform.client_ip import ipv6_network_of
+from inbox.platform.monitoring import request_facts
+from inbox.platform.monitoring.refusals import note_refusal
 from inbox.platform.rate_limit_memory import SlidingWindowMemory
 from inbox.rules.errors import RateLimited
 from inbox.rules.people.access import Actor
@@ -77,6 +79,7 @@ def count_caller(actor: Actor) -> None:
     Raises:
         RateLimited.
     """
+    request_facts.set_caller(actor.kind, actor.ident)
     _count_once("caller", settings.RATE_LIMIT, f"{actor.kind}:{actor.ident}")
 
 
@@ -102,6 +105,7 @@ def check_guesses(address: str) -> None:
         limiter = rate_limiter(settings.REDIS_URL)
         status = limiter.peek(_GUESSES, item, ipv6_network_of(address))
         if status.is_over:
+            note_refusal(RateLimited.code, caller=ipv6_network_of(address))
             seconds = status.next_seconds
             raise RateLimited(f"Too many tries. Try again in {seconds} s.", retry_after=seconds)
 
@@ -178,6 +182,7 @@ def _count_once(policy: str, limit: str, caller: str) -> None:
         quota.status = limiter.count(policy, item, caller) if item else None
     if quota.status and quota.status.is_over:
         seconds = quota.status.next_seconds
+        note_refusal(RateLimited.code, caller=caller)
         raise RateLimited(f"Too many calls. Try again in {seconds} s.", retry_after=seconds)
 
 

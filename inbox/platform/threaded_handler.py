@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 from inbox.platform.db_executor import in_db_thread, in_hashing_thread
 from inbox.platform.files.received_files import BODY_FILE
+from inbox.platform.monitoring import request_facts
 
 
 class ThreadedHandler(ASGIHandler):
@@ -45,6 +46,8 @@ class ThreadedHandler(ASGIHandler):
         try:
             return self.get_response(request)
         finally:
+            if request.resolver_match is not None:
+                request_facts.set_route(request.resolver_match.route)
             body_file = getattr(request, "scope", {}).get(BODY_FILE)
             if body_file is not None:
                 body_file.close()

@@ -12,14 +12,13 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from agents.agui import strict_json
 from inbox.agui_server import gateway
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import ipv6_network_of
+from inbox.platform.client_ip import client_ip_of_scope, ipv6_network_of
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import check_credentials_valid
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
     authenticate,
-    client_ip_of_scope,
     close_code_of,
     query_of,
 )

@@ -1,16 +1,15 @@
 """Authentication and rate limits of WebSocket handshakes, and the close codes of sockets."""
 
-from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 from django.conf import settings
-from django.core.handlers.asgi import ASGIRequest
 
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import client_ip_of
+from inbox.platform.client_ip import client_ip_of_scope
 from inbox.platform.db_executor import in_db_thread
+from inbox.platform.monitoring.refusals import note_refusal
 from inbox.queries.people.api_keys import actor_of_header, actor_of_user
 from inbox.rules.errors import RateLimited, RequestRejected, Unauthenticated
 from inbox.rules.people.access import Actor
@@ -40,11 +39,6 @@ def close_code_of(refusal: RequestRejected) -> int:
     return CLOSE_RATE_LIMITED if isinstance(refusal, RateLimited) else CLOSE_BAD_INPUT
 
 
-def client_ip_of_scope(scope: Any) -> str:
-    """Return the client IP address of a handshake, found as for HTTP requests."""
-    return client_ip_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
-
-
 async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     """Refuse a handshake with an unknown path, and count it as an unauthenticated call."""
     code = CLOSE_NOT_FOUND
@@ -65,6 +59,7 @@ def authenticate(scope: Any) -> Actor:
     """
     actor = _actor_of(scope)
     if actor is None:
+        note_refusal(Unauthenticated.code)
         rate_limits.count_anonymous(client_ip_of_scope(scope))
         raise Unauthenticated(_AUTHENTICATE)
     rate_limits.count_caller(actor)

@@ -249,6 +249,12 @@ class ContractError(RequestRejected):
     """The AG-UI contract or a check of a decision forbids this; a RUN_ERROR in AG-UI."""
 
 
+class AuditSinkLags(ContractError):
+    """A sink has not received the audit entries of a while, and decisions wait for it."""
+
+    code = "AUDIT_SINK_LAGS"
+
+
 class ViewChanged(ContractError):
     """The interrupt has changed since it was displayed for the decision."""
 

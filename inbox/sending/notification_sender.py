@@ -18,6 +18,7 @@ from inbox.actions.notifications.messages import (
     record_message,
 )
 from inbox.models import Channel
+from inbox.platform.monitoring.metrics import NOTIFICATIONS
 from inbox.queries.notifications.notifications import kind_of
 from inbox.rules.notifications.events import CHAT_KINDS, WEBHOOK_CHATS, ChannelKind, SendProblem
 from inbox.sending.chats import send_chat_message
@@ -115,6 +116,7 @@ def _send(message: Message) -> SendResult:
 
 def _record(message: Message, result: SendResult) -> None:
     is_current = record_message(message=message, result=result)
+    NOTIFICATIONS.add(message.kind, result.problem.value if result.problem else "sent")
     log.info(
         "notification sent" if result.problem is None else "notification not sent",
         channel=str(message.channel_id),

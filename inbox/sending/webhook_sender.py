@@ -19,6 +19,7 @@ from inbox.models import Delivery
 from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
+from inbox.platform.monitoring.metrics import WEBHOOK_ATTEMPTS
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 from inbox.sending import outgoing_http
 
@@ -61,6 +62,7 @@ def _deliver(delivery: Delivery) -> None:
         status, problem, answer, round((time.monotonic() - started_at) * 1_000)
     )
     status_after = record_attempt(delivery=delivery, outcome=outcome)
+    WEBHOOK_ATTEMPTS.add(problem.value if problem else "delivered")
     log.info(
         "webhook sent",
         webhook=str(delivery.endpoint_id),

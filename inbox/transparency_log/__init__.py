@@ -2,6 +2,7 @@
 
 from inbox.transparency_log.audit_exports import Export, export_trail
 from inbox.transparency_log.checkpoint_sinks import publish_checkpoints
+from inbox.transparency_log.entry_sinks import publish_entries
 from inbox.transparency_log.signer import append_and_sign, export_lines, is_behind
 from inbox.transparency_log.signing_keys import existing_key, rotate_signing_key, signing_key
 
@@ -13,6 +14,7 @@ __all__ = [
     "export_trail",
     "is_behind",
     "publish_checkpoints",
+    "publish_entries",
     "rotate_signing_key",
     "signing_key",
 ]

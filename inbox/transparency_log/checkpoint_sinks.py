@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from logging.handlers import SysLogHandler
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 import httpx
 import structlog
@@ -83,7 +83,7 @@ def _try_send(address: str, size: int, note: str) -> str:
 
 
 def _to_file(address: str, size: int, note: str) -> None:
-    append_lines(Path(urlsplit(address).path), [_line(size, note)])
+    append_lines(path_of(urlsplit(address)), [_line(size, note)])
 
 
 class _Syslog(SysLogHandler):
@@ -141,6 +141,11 @@ def _to_s3(address: str, size: int, note: str) -> None:
         ObjectLockMode="COMPLIANCE",
         ObjectLockRetainUntilDate=clock.now() + timedelta(days=days),
     )
+
+
+def path_of(url: SplitResult) -> Path:
+    """Return the path in the URL of a sink with the scheme `file`."""
+    return Path(url.path)
 
 
 def append_lines(path: Path, lines: Sequence[str]) -> None:

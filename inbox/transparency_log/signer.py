@@ -29,7 +29,7 @@ from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.signed_checkpoint import SigningKey, signed_export
 from inbox.rules.errors import NotFound
-from inbox.transparency_log import checkpoint_sinks
+from inbox.transparency_log import checkpoint_sinks, entry_sinks
 from inbox.transparency_log.signing_keys import existing_key, signing_key
 
 log = structlog.get_logger(__name__)
@@ -70,6 +70,7 @@ def append_and_sign(*, thoroughly: bool | None = None, seconds: float = math.inf
         write_checkpoint_file()
     finally:
         checkpoint_sinks.wake_publishers(size)
+        entry_sinks.wake_entry_publishers(size)
     return size - before
 
 

@@ -10,6 +10,7 @@ import ag_ui.core as agui
 import httpx
 from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities, BaseEvent, EventType, RunAgentInput
 
+from agents import tracing
 from agents.adapters.remote import allowed_addresses, sse
 from agents.adapters.remote.allowed_addresses import (
     AddressRefused,
@@ -188,9 +189,8 @@ class RemoteAgent:
     async def _send(self, client: httpx.AsyncClient, body: str) -> httpx.Response:
         for number in range(_TRIES):
             try:
-                request = build_request(
-                    client, await self.find_target(), self.read_headers(), body=body
-                )
+                headers = {**self.read_headers(), **tracing.trace_headers()}
+                request = build_request(client, await self.find_target(), headers, body=body)
                 return await client.send(request, stream=True)
             except AddressRefused as error:
                 raise RemoteFailed(str(error)) from error

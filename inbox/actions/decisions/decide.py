@@ -29,6 +29,9 @@ from inbox.models.locks import lock_thread
 from inbox.models.moves import Move, move_row
 from inbox.models.statements import Select, insert
 from inbox.platform.encryption import decision_keys
+from inbox.platform.monitoring.metrics import DECISION_SECONDS, DECISIONS, metrics
+from inbox.platform.monitoring.traces import traces
+from inbox.queries.audit.sink_lag import check_sinks
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.notifications.links import check_by_link, check_link_of
 from inbox.queries.people.access import require_current
@@ -220,6 +223,8 @@ def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance
         check_not_agent_key(actor)
     if Check.REQUESTER in checks:
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+    if Check.AUDIT in checks:
+        check_sinks()
     if Check.ENTRANCE in checks:
         check_outside_of_inbox(inbox_only=thread.team.inbox_only)
     return Authorization(thread, now, actor, entrance)
@@ -242,6 +247,14 @@ def record_decisions(
 
 
 def _store_decisions(
+    authorization: Authorization, run: Run, drafts: Sequence[DecisionDraft]
+) -> list[Decision]:
+    attributes = {"signoff.run": str(run.pk), "signoff.entrance": authorization.entrance.value}
+    with traces.span("decision", links=[run.trace_context], attributes=attributes):
+        return _store(authorization, run, drafts)
+
+
+def _store(
     authorization: Authorization, run: Run, drafts: Sequence[DecisionDraft]
 ) -> list[Decision]:
     thread, actor, now = authorization.thread, authorization.actor, authorization.now
@@ -292,6 +305,8 @@ def _store_decisions(
         now=now,
         override=authorization.entrance in OVERRIDES,
     )
+    if metrics.are_on:
+        _count(drafts, authorization)
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
@@ -299,6 +314,25 @@ def _store_decisions(
         by=escape_invisible(actor.label),
     )
     return decisions
+
+
+def _count(drafts: Sequence[DecisionDraft], authorization: Authorization) -> None:
+    for draft in drafts:
+        row = draft.interrupt
+        outcome = _outcome(draft.entry) if row.status == InterruptStatus.RESOLVED else row.status
+        seconds = (authorization.now - row.created_at).total_seconds()
+        DECISIONS.add_on_commit(authorization.entrance.value, outcome)
+        DECISION_SECONDS.observe_on_commit(seconds, outcome)
+
+
+def _outcome(entry: ResumeEntry) -> str:
+    """Return the outcome of an answer as the label of a metric."""
+    if not is_consent(entry):
+        return "denied"
+    payload = entry.payload if isinstance(entry.payload, dict) else {}
+    if payload.get("approved") is not True:
+        return "answered"
+    return "edited" if "editedArgs" in payload else "approved"
 
 
 def _record_overrides(

@@ -18,6 +18,7 @@ from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import move_rows
 from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import insert_if_absent
+from inbox.platform.monitoring.metrics import REQUESTS_OPENED
 from inbox.queries.policies.policies import is_answered_by_policy
 from inbox.rules import errors
 from inbox.rules.decisions.consent import SIGNOFF, view_version
@@ -85,6 +86,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     if not insert_if_absent(rows):
         # A replayed answer to the earlier interrupt would answer this one.
         raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
+    REQUESTS_OPENED.add_on_commit(number=len(rows))
     # An interrupt about a started call means that the call paused before its effect. A `once` call
     # is IN_DOUBT by now, and stays so: the agent's word is not enough for it.
     begun = [row.tool_call.pk for row in rows if row.tool_call and row.tool_call.started_at]

@@ -16,6 +16,7 @@ from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select, insert
+from inbox.platform.monitoring.traces import traces
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.rules import errors
@@ -84,15 +85,16 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
     entries = plan_resume(interrupt.state for interrupt in interrupts)
     if entries is None:
         return None
-    resume = queue_run(
-        thread=thread,
-        now=now,
-        external_id=str(uuid4()),
-        input_text=input_without_conversation(run),
-        resumes=run,
-        entries=entries,
-        started_by=started_by,
-    )
+    with traces.span("queue resume", links=[run.trace_context]):
+        resume = queue_run(
+            thread=thread,
+            now=now,
+            external_id=str(uuid4()),
+            input_text=input_without_conversation(run),
+            resumes=run,
+            entries=entries,
+            started_by=started_by,
+        )
     try:
         check_decisions(interrupts)
     except errors.RunFailure as failure:
@@ -134,6 +136,8 @@ def queue_run(
         first_seq=thread.next_seq,
         queued_at=now,
         started_by=started_by[:160],
+        # A decision of the system belongs to no request: its resume continues the run's trace.
+        trace_context=traces.current_context() or (resumes.trace_context if resumes else ""),
         **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
     claim = claim and not run.pulled

@@ -25,6 +25,7 @@ from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
 from inbox.models.moves import Move
 from inbox.models.statements import Params, Select, Update, save_fields
+from inbox.platform.monitoring.traces import traces
 from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
@@ -227,7 +228,8 @@ def store_end(
             thread=thread, run=run, mismatch=result.mismatch, now=now
         )
     if rows:
-        open_interrupts(thread=thread, run=run, rows=rows, now=now)
+        with traces.span("open requests", attributes={"signoff.requests": len(rows)}):
+            open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, result.status, result.error_code, now)
     decide_by_policy(thread=thread, rows=rows, now=now)
 

@@ -26,6 +26,7 @@ from inbox.models import (
 )
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
+from inbox.platform.monitoring.metrics import RUNS_ENDED
 from inbox.queries.policies.policies import stored_ruling
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import ResumeEntry
@@ -38,6 +39,7 @@ _CLOSED = {EventType.INTERRUPT_DECIDED: False, EventType.INTERRUPT_EXPIRED: True
 
 def run_ended(*, thread: Thread, run_id: UUID, status: RunStatus, now: datetime) -> None:
     """Store messages that a run was interrupted or has finished; the caller holds the lock."""
+    RUNS_ENDED.add_on_commit(status.value)
     is_interrupted = status is RunStatus.INTERRUPTED
     kind = EventType.RUN_INTERRUPTED if is_interrupted else EventType.RUN_FINISHED
     endpoints = _endpoints_for(thread, kind)

@@ -13,6 +13,7 @@ from rest_framework.views import exception_handler
 
 from inbox.api.base.field_types import UNSET, example
 from inbox.api.base.schema import Schema
+from inbox.platform.monitoring.refusals import note_refusal
 from inbox.rules import errors
 from inbox.rules.request_context import current_request_id
 
@@ -58,9 +59,14 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
     errors.UnknownInterrupt: 404,
     errors.TooManyTests: 429,
     errors.RateLimited: 429,
+    errors.AuditSinkLags: 503,
     errors.PreconditionFailed: 412,
     errors.RequestRejected: 409,
 }
+
+
+#: The refusals of callers who lack something, which are logged; a RateLimited logs itself.
+_DENIALS = (errors.Unauthenticated, errors.Forbidden, errors.NotFound)
 
 
 def status_of(kind: type[errors.RequestRejected]) -> int:
@@ -97,6 +103,8 @@ def json_response(refusal: errors.RequestRejected) -> JsonResponse:
 
 
 def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
+    if isinstance(refusal, _DENIALS):
+        note_refusal(refusal.code)
     body = body_of(refusal)
     headers = _headers_of(refusal)
     return {"data": body, "status": body["status"], "content_type": PROBLEM, "headers": headers}
@@ -105,6 +113,8 @@ def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
 def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
     if isinstance(refusal, errors.RateLimited):
         return {"Retry-After": str(refusal.detail["retry_after"])}
+    if isinstance(refusal, errors.AuditSinkLags):
+        return {"Retry-After": "30"}
     is_unknown = isinstance(refusal, errors.Unauthenticated)
     return {"WWW-Authenticate": "Bearer"} if is_unknown else {}
 

@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 from uuid6 import uuid7
 
+from inbox.platform.monitoring import request_facts
 from inbox.rules.request_context import begin_request, is_request_id
 
 Receive = Callable[[], Awaitable[Any]]
@@ -32,6 +33,7 @@ class RequestIds:
             return
         request_id = _client_id(scope) or str(uuid7())
         begin_request(request_id)
+        request_facts.begin(scope)
         structlog.contextvars.bind_contextvars(request_id=request_id)
 
         async def send_with_id(message: Any) -> None:

@@ -122,6 +122,7 @@ _REFUSALS: Final = (
     errors.EditsNotOffered,
     errors.InvalidValue,
     errors.MaskedNotSeen,
+    errors.AuditSinkLags,
     errors.SignInTooOld,
     errors.ViewChanged,
     errors.ViewDigestRequired,

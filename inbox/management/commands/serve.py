@@ -18,7 +18,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox import engine
 from inbox.management.agent_reloader import AgentReloader, reloaded_files
+from inbox.management.monitoring_port import MonitoringPort
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
+from inbox.platform.monitoring.metrics import metrics
+from inbox.platform.monitoring.traces import TracesNotInstalled, traces
 
 log = structlog.get_logger(__name__)
 
@@ -71,6 +74,7 @@ class Command(BaseCommand):
             _prepare(is_single_process=is_single_process, has_pages=not options["worker"])
             with_history = not options["no_history"]
             greeting = self._greeting(host, port, with_history) if options["demo"] else ""
+        _start_monitoring(host, is_worker=options["worker"])
         if options["worker"]:
             self._work(Worker())
             return
@@ -120,6 +124,25 @@ A key for programs that decide: {demo.reviewer_key}
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
+
+
+def _start_monitoring(host: str, *, is_worker: bool) -> None:
+    """
+    Start the metrics and traces that the settings ask for.
+
+    Raises:
+        CommandError: the extra for traces is not installed.
+    """
+    if settings.HAS_TRACES:
+        try:
+            traces.enable()
+        except TracesNotInstalled as error:
+            raise CommandError(str(error)) from error
+        engine.send_traces_to_agents()
+    if settings.HAS_METRICS:
+        metrics.enable()
+    if settings.METRICS_PORT:
+        MonitoringPort(host, settings.METRICS_PORT, is_worker=is_worker).start()
 
 
 def _prepare(*, is_single_process: bool, has_pages: bool) -> None:

@@ -134,6 +134,18 @@ class CheckpointSink(models.Model):
     not_before = models.DateTimeField(null=True, help_text="no other process sends earlier")
 
 
+class EntrySink(models.Model):
+    """The delivery state of a sink of audit entries (SIGNOFF_AUDIT_ENTRY_SINKS)."""
+
+    address = models.CharField(max_length=500, unique=True)
+    position = models.BigIntegerField(
+        default=0, help_text="number of entries of the log that it has"
+    )
+    problem = models.CharField(max_length=200, blank=True, help_text="error of the last attempt")
+    tried_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True, help_text="no other process sends earlier")
+
+
 class AuditVerification(models.Model):
     """
     The state of the background verification, in one row.

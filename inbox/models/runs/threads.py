@@ -111,6 +111,13 @@ class Run(models.Model):
         null=True,
         help_text="JSON of inbox.rules.runs.retriers.Retriers; copied like the requester",
     )
+    trace_context = models.CharField(
+        max_length=55,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="of the span that queued it (W3C traceparent); blank without traces",
+    )
     queued_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

@@ -32,6 +32,7 @@ class Check(StrEnum):
 
     ACTOR = "actor"  #: key or session are valid, the user is active and may decide
     REQUESTER = "requester"  #: as `actor`, but the actor started the run and may run the agent
+    AUDIT = "audit"  #: every sink has the audit entries of before, if the setting requires it
     ENTRANCE = "entrance"  #: the team accepts decisions outside of its inbox
     CLAIM = "claim"  #: no other person has claimed the interrupt; API keys are exempt
     TIME = "time"  #: the interrupt has not expired

@@ -163,7 +163,7 @@ def _rejection(
             ),
         )
     return Rejection(
-        422,
+        503 if isinstance(refusal, errors.AuditSinkLags) else 422,
         gettext("This answer was not sent."),
         translate(refusal.message),
         _problems(view, refusal),

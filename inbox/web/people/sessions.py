@@ -8,6 +8,8 @@ from typing import Final
 from allauth.usersessions.models import UserSession
 from django.http import HttpRequest, HttpResponse
 
+from inbox.platform.monitoring import request_facts
+
 #: Each process records a session at most once in this time.
 _SECONDS: Final = 60.0
 _MAX_SESSIONS: Final = 10_000
@@ -34,6 +36,7 @@ class SessionActivityMiddleware:
             return self._get_response(request)
         # request.user loads the session: check the cookie first.
         if "sessionid" in request.COOKIES and user.is_authenticated:
+            request_facts.set_caller("human", str(user.pk))
             key, now = request.session.session_key or "", time.monotonic()
             if now - self._recorded_at.get(key, -_SECONDS) >= _SECONDS:
                 UserSession.objects.create_from_request(request)

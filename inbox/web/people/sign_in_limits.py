@@ -12,6 +12,7 @@ from limits import parse
 
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import client_ip_of, ipv6_network_of
+from inbox.platform.monitoring.metrics import SIGN_IN_FAILURES
 from inbox.queries.people.accounts import user_by_login
 
 log = structlog.get_logger(__name__)
@@ -64,6 +65,7 @@ def _count_failure(
     counter.count("sign-ins from", _FROM_ADDRESS, ipv6_network_of(address))
     counter.count("sign-ins of", _OF_NAME, name_of(request, credentials))
     is_locked = getattr(request, "axes_locked_out", False)
+    SIGN_IN_FAILURES.add("locked" if is_locked else "password")
     # Without the name: people type passwords into that field.
     log.warning("sign-in failed", address=address, reason="locked" if is_locked else "password")
 

@@ -67,7 +67,7 @@ NEW_COLUMNS = {
         "severity": "",
         "is_reversible": None,
     },
-    "inbox_run": {"retriers": None, "pulled": False},
+    "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
     "inbox_team": {
         "file_days": None,
         "policy_version_id": None,
@@ -98,6 +98,7 @@ NEW_TABLES = (
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
     *("inbox_file", "inbox_storedblob"),
     *("inbox_toolpresentation", "inbox_agenterror", "inbox_agentsession", "inbox_agentrequest"),
+    *("inbox_workerheartbeat", "inbox_entrysink"),
 )
 #: The last migration of the version before, whose processes may still run during an upgrade.
 VERSION_BEFORE = "0074_message_arguments"

@@ -40,6 +40,7 @@ from inbox.models import (
     Team,
 )
 from inbox.platform.clock import database_now
+from inbox.queries.audit import sink_lag
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.links import token_digest
@@ -479,6 +480,10 @@ def inbox_only(scene: Scene) -> None:
     Team.objects.update(inbox_only=True)
 
 
+def audit_sink_lags(scene: Scene) -> None:
+    scene.monkeypatch.setattr(sink_lag, "is_lag_too_large", lambda: True)
+
+
 def self_approval(scene: Scene) -> None:
     """Bob and the key started the run, each in the cells in which they answer."""
     Team.objects.update(self_approval=False)
@@ -625,6 +630,9 @@ CONDITIONS = [
             **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS, OVERRIDE_PAGE], DECIDED),
             **all_say([*REST, LINK, *AGUI, *CANCELS_REST, OVERRIDE_REST, CHAT], "INBOX_ONLY"),
         },
+    ),
+    Condition(
+        audit_sink_lags, {**all_say(ANSWERS, "AUDIT_SINK_LAGS"), **all_say(CANCELS, DECIDED)}
     ),
     Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
     Condition(

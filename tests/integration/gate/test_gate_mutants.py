@@ -37,6 +37,7 @@ __all__ = ["scene"]
 #: The condition of the matrix that each check refuses.
 REFUSED_BY = {
     Check.ACTOR: "may_not_decide_any_more",
+    Check.AUDIT: "audit_sink_lags",
     Check.ENTRANCE: "inbox_only",
     Check.CLAIM: "claimed_by_another",
     Check.TIME: "expired",

@@ -468,6 +468,10 @@ def test_the_sweeper_beats_as_long_as_its_looks_go_well(monkeypatch):
 
     monkeypatch.setattr(sweeper, "expire_overdue", look)
     monkeypatch.setattr(sweeper, "_drop_session", lambda: None)
-    sweeper.run_until(stopping, beat=stopping.set)
+
+    def beat(*, has_swept):
+        stopping.set()
+
+    sweeper.run_until(stopping, beat=beat)
 
     assert len(looks) == 3

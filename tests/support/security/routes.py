@@ -11,6 +11,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver
 
+from inbox.api.monitoring.monitoring_urls import monitoring_urlpatterns
 from inbox.api.runs.streaming_urls import streaming_urlpatterns
 from inbox.mcp_server.urls import mcp_urlpatterns
 from tests.support.security.callers import CSRF, NAMES, Caller
@@ -362,6 +363,9 @@ POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200
 GET  agui/<slug:slug>/capabilities               401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  livez                                       200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  readyz                                      200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  metrics                                     404 404 404 404 404 404 404 404 404 404 404 404 404
 POST mcp                                         401 401 401 401 401 401 401 403 200 403 403 200 401
 """
 
@@ -651,7 +655,7 @@ def _site_patterns() -> set[str]:
 
 
 def streaming_patterns() -> set[str]:
-    return set(_walk([*streaming_urlpatterns, *mcp_urlpatterns]))
+    return set(_walk([*monitoring_urlpatterns, *streaming_urlpatterns, *mcp_urlpatterns]))
 
 
 def _walk(patterns: Any, prefix: str = "") -> Iterator[str]:
