@@ -11,6 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models.signals import post_migrate
 
 from inbox.platform import append_only_triggers
+from inbox.platform.deployment.key_checks import check_keys
 
 
 class InboxConfig(AppConfig):
@@ -23,6 +24,7 @@ class InboxConfig(AppConfig):
 
         sessions.install()
         post_migrate.connect(_protect_history, sender=self)
+        register(check_keys, Tags.security)
         register(check_history, Tags.database)
         register(check_role, Tags.database, deploy=True)
 

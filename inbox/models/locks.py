@@ -6,7 +6,8 @@ Database locks, in the order in which a transaction takes them.
 3. One thread.
 4. The active grants of the thread's agent, by id.
 5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
-   a checkpoint sink, a channel of notifications, the state of the background verification.
+   a checkpoint sink, a second factor, a channel of notifications, the state of the background
+   verification.
    A person who adds a channel is locked before it.
 6. Teams, by id: for their settings and members, and for entries of their audit chains.
 7. The audit chain of the installation (advisory).
@@ -22,6 +23,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from django.db import connection
 from django.db.models import QuerySet
 
@@ -179,6 +181,11 @@ def lock_superusers() -> list[User]:
 def lock_user(**lookup: Any) -> User | None:
     """Lock a user; call `lock_superusers` first."""
     return User.objects.select_for_update().filter(**lookup).first()
+
+
+def lock_factor(factor_id: int) -> Authenticator | None:
+    """Lock a second factor, as allauth does to mark a recovery code as used."""
+    return Authenticator.objects.select_for_update().filter(pk=factor_id).first()
 
 
 def lock_checkpoint_sink(address: str) -> CheckpointSink:
