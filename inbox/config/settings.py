@@ -13,6 +13,12 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
+from inbox.platform.deployment.redis_access import (
+    CHANNEL_PREFIX,
+    KEY_PREFIX,
+    QUEUE,
+    redis_address,
+)
 from inbox.platform.deployment.secret_settings import (
     generated_secret,
     read_secret,
@@ -34,7 +40,11 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 DATABASE_URL = read_secret("DATABASE_URL")
-REDIS_URL = read_secret("REDIS_URL")
+REDIS_URL = redis_address(
+    read_secret("REDIS_URL"),
+    password=read_secret("SIGNOFF_REDIS_PASSWORD"),
+    ca_file=os.environ.get("SIGNOFF_REDIS_CA_FILE", ""),
+)
 EMBEDDED = not REDIS_URL
 # The demo agent counts real executions in a database of its own.
 os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3"))
@@ -152,6 +162,12 @@ if DATABASE_URL:
             DATABASE_URL, engine="inbox.platform.pooled_database", conn_max_age=0
         )
     }
+    if _password := read_secret("SIGNOFF_DATABASE_PASSWORD"):
+        if DATABASES["default"]["PASSWORD"]:
+            raise ImproperlyConfigured(
+                "DATABASE_URL has a password: unset SIGNOFF_DATABASE_PASSWORD."
+            )
+        DATABASES["default"]["PASSWORD"] = _password
     # Opening a connection costs more than a request; closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {
         # The pool retries with backoff for `reconnect_timeout`, and again on the next request.
@@ -198,7 +214,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_DEFAULT_QUEUE = "runs"
+CELERY_TASK_DEFAULT_QUEUE = QUEUE
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.05}
 CELERY_TASK_STORE_EAGER_RESULT = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -248,7 +264,10 @@ CHANNEL_LAYERS = {
         if EMBEDDED
         else {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
+            "CONFIG": {
+                "hosts": [{"address": REDIS_URL, "socket_timeout": 30}],
+                "prefix": CHANNEL_PREFIX,
+            },
         }
     )
 }
@@ -344,7 +363,7 @@ CACHES = {
     else {
         "BACKEND": "inbox.platform.shared_cache.SharedCache",
         "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "signoff",
+        "KEY_PREFIX": KEY_PREFIX,
         "OPTIONS": {"serializer": "inbox.platform.shared_cache.JsonSerializer"},
     }
 }

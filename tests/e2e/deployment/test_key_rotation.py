@@ -37,7 +37,7 @@ class Installation:
         self.environment = {}
         self.url = ""
 
-    def start(self, *, encryption, sessions):
+    def start(self, *, encryption, sessions, decisions=()):
         """Start a second web process and worker with these keys, then end the first ones."""
         secret_key, *fallbacks = sessions
         self.environment = scaled_environment(
@@ -45,6 +45,7 @@ class Installation:
             **self._urls,
             SIGNOFF_ENCRYPTION_KEYS=",".join(encryption),
             SIGNOFF_SECRET_KEY_FALLBACKS=",".join(fallbacks),
+            SIGNOFF_DECISION_KEYS=",".join(decisions),
             SIGNOFF_PRIVATE_WEBHOOK_HOSTS="127.0.0.1",
         ) | {"SIGNOFF_SECRET_KEY": secret_key}
         former, self._stack = self._stack, ExitStack()
@@ -117,14 +118,16 @@ def test_keys_are_rotated_under_a_running_product(installation, receiver, tmp_pa
         after = manage(installation.environment, "rotate_secrets")
         enough = len(started) + 3
         assert wait_for(lambda: len(started) >= enough, seconds=60)
-    installation.start(encryption=[NEW], sessions=[NEW_SESSIONS])
+    decision_keys = [f"{NEW} of decisions", OLD_SESSIONS]
+    installation.start(encryption=[NEW], sessions=[NEW_SESSIONS], decisions=decision_keys)
     with Client(installation.url, key) as client:
         started.append(client.start("rehearse:echo").json()["id"])
 
     assert "1 inbox_webhookendpoint.secret: " in before
     assert "SIGNOFF_ENCRYPTION_KEYS 2: still needed by 1 secrets" in before
     assert "SIGNOFF_ENCRYPTION_KEYS 2: not needed any more" in after
-    assert "SIGNOFF_SECRET_KEY_FALLBACKS: not needed any more" in after
+    # The demo's decisions.
+    assert "SIGNOFF_SECRET_KEY_FALLBACKS: no secret needs it, but 3 decisions" in after
     assert wait_for(lambda: len(receiver.received) == len(started), seconds=60)
     assert all(message.is_signed for message in receiver.received)
     browser.base_url = installation.url
