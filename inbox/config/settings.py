@@ -276,6 +276,8 @@ CHANNEL_LAYERS = {
 #: The key that signs checkpoints, for processes without a shared disk.
 AUDIT_KEY = read_secret("SIGNOFF_AUDIT_KEY")
 AUDIT_KEY_FILE = DATA_DIR / "audit-key"
+#: Whether only `serve --signer` signs, so that no other process has the key.
+SEPARATE_SIGNER = os.environ.get("SIGNOFF_SEPARATE_SIGNER") == "1"
 AUDIT_CHECKPOINTS = Path(os.environ.get("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints"))
 #: URLs of further places for checkpoints: file, syslog, git, http or s3 (comma-separated).
 AUDIT_SINKS = tuple(

@@ -10,6 +10,7 @@ from inbox.models.audit.audit_trail import (
     AuditPayload,
     AuditVerification,
     CheckpointSink,
+    ExportSignature,
     RejectionCount,
 )
 from inbox.models.decisions.collaboration import (
@@ -83,6 +84,7 @@ __all__ = [
     "Endorsement",
     "Endpoint",
     "Event",
+    "ExportSignature",
     "File",
     "Grant",
     "Group",

@@ -48,6 +48,7 @@ from inbox.rules.errors import NotFound
 # Advisory locks: any numbers, the same in every process.
 _SWEEPER = 7_311_402
 _SYSTEM_CHAIN = 7_311_403
+_SIGNER = 7_311_404
 
 
 def lock_thread(
@@ -206,8 +207,18 @@ def lock_system_chain() -> None:
 
 
 def hold_sweeper_lock(*, silent_seconds: float) -> bool:
+    """Return whether this session holds the sweeper's lock, and take it if nobody does."""
+    return _hold(_SWEEPER, silent_seconds)
+
+
+def hold_signer_lock(*, silent_seconds: float) -> bool:
+    """Return whether this session holds the signer's lock, and take it if nobody does."""
+    return _hold(_SIGNER, silent_seconds)
+
+
+def _hold(lock: int, silent_seconds: float) -> bool:
     """
-    Return whether this session holds the sweeper's lock, and take it if nobody does.
+    Return whether this session holds an advisory lock, and take it if nobody does.
 
     The lock lasts as long as the session; the server ends a session that is idle for
     `silent_seconds`. SQLite has one process, which holds it always.
@@ -218,11 +229,11 @@ def hold_sweeper_lock(*, silent_seconds: float) -> bool:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
             "AND pid = pg_backend_pid())",
-            [_SWEEPER],
+            [lock],
         )
         (is_held,) = cursor.fetchone()
         if not is_held:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_SWEEPER])
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
             (is_held,) = cursor.fetchone()
             if is_held:
                 timeout = str(round(silent_seconds * 1000))

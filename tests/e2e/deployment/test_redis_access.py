@@ -28,6 +28,7 @@ pytestmark = pytest.mark.services
 
 PASSWORD = "a password/with@signs: of Redis"
 SCOPES = [part for scope in ("run", "read", "decide") for part in ("--scope", scope)]
+_STREAM = {"Accept": "text/event-stream"}
 #: An operator of the tests, to read what the ACL has refused.
 _OPERATOR = "user operator on nopass ~* &* +@all\n"
 
@@ -76,7 +77,9 @@ def test_approval_trip_with_acl_password_file_and_tls(valkey, tmp_path):
                 (interrupt,) = open_requests(client, run)
                 client.decide(interrupt, APPROVE).raise_for_status()
                 assert wait_for(lambda: latest_status(client, run) == "succeeded", seconds=60)
-                with client.http.stream("GET", f"/api/threads/{run['thread']}/stream") as stream:
+                with client.http.stream(
+                    "GET", f"/api/threads/{run['thread']}/events", headers=_STREAM
+                ) as stream:
                     streamed = next(stream.iter_lines())  # it has subscribed to wake-ups
                 limited = client.http.get("/api/interrupts").headers
                 _sign_in_with_wrong_code(client)
