@@ -3,7 +3,7 @@ SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
 .PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema references \
-	bench campaign lock base dev
+	sbom bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -78,6 +78,10 @@ references: dev ## Write docs/reference from the code
 
 schema: base ## Write the OpenAPI description of the API to schema.json
 	@$(BIN)/python manage.py spectacular --format openapi-json --file schema.json --fail-on-warn
+
+sbom: dev ## Write the bill of materials of the image (CycloneDX) to sbom.json
+	@$(BIN)/cyclonedx-py requirements requirements/base.txt --output-reproducible \
+		--output-format JSON --output-file sbom.json
 
 bench: dev ## Measure the trips and streams of both shapes
 	$(BIN)/python -m bench

@@ -170,6 +170,8 @@ if DATABASE_URL:
         DATABASES["default"]["PASSWORD"] = _password
     # Opening a connection costs more than a request; closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {
+        # Those of the URL, such as sslmode and sslrootcert.
+        **DATABASES["default"].get("OPTIONS", {}),
         # The pool retries with backoff for `reconnect_timeout`, and again on the next request.
         "pool": {"min_size": 2, "max_size": 40, "timeout": 5, "reconnect_timeout": 5},
         # End transactions of a suspended process, which would hold its locks. Transactions of
@@ -353,6 +355,12 @@ SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
+# With this prefix browsers take a cookie over https only, and from no other host of the domain.
+_cookie_prefix = "__Host-" if SESSION_COOKIE_SECURE else ""
+SESSION_COOKIE_NAME = f"{_cookie_prefix}sessionid"
+CSRF_COOKIE_NAME = f"{_cookie_prefix}csrftoken"
+# Other hosts of the domain, which HSTS could include, are not ours.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Pages require https; health checks from this machine do not.
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE
@@ -496,9 +504,9 @@ SPECTACULAR_SETTINGS = {
             "session": {
                 "type": "apiKey",
                 "in": "cookie",
-                "name": "sessionid",
+                "name": SESSION_COOKIE_NAME,
                 "description": "The session of a signed-in person. Unsafe methods need the "
-                "value of the cookie `csrftoken` in the header `X-CSRFToken`.",
+                f"value of the cookie `{CSRF_COOKIE_NAME}` in the header `X-CSRFToken`.",
             },
             "signature": {
                 "type": "apiKey",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 #: Each process records a session at most once in this time.
@@ -33,7 +34,7 @@ class SessionActivityMiddleware:
         if request.method in ("GET", "HEAD") and REFRESH_HEADER in request.headers:
             return self._get_response(request)
         # request.user loads the session: check the cookie first.
-        if "sessionid" in request.COOKIES and user.is_authenticated:
+        if settings.SESSION_COOKIE_NAME in request.COOKIES and user.is_authenticated:
             key, now = request.session.session_key or "", time.monotonic()
             if now - self._recorded_at.get(key, -_SECONDS) >= _SECONDS:
                 UserSession.objects.create_from_request(request)

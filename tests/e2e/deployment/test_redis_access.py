@@ -12,6 +12,7 @@ from limits import parse
 from inbox.platform.deployment.redis_access import KEY_PREFIX, QUEUE, users_file
 from inbox.platform.rate_limits import RateLimiter
 from inbox.platform.shared_cache import JsonSerializer, SharedCache
+from tests.support.http.tls_proxy import make_certificates, tls_proxy
 from tests.support.postgres import PostgresServer
 from tests.support.processes import (
     StartFailed,
@@ -21,7 +22,6 @@ from tests.support.processes import (
     start_worker,
 )
 from tests.support.product_client import APPROVE, Client, wait_for
-from tests.support.tls_proxy import make_certificates, tls_proxy
 from tests.support.valkey import ValkeyServer
 
 pytestmark = pytest.mark.services
