@@ -1,4 +1,6 @@
-FROM python:3.13-slim AS packages
+# Pin it by digest: tools/prepare_deployment.py writes one into .env, and Compose passes it on.
+ARG PYTHON_IMAGE=python:3.13-slim
+FROM ${PYTHON_IMAGE} AS packages
 # Frameworks of agents, such as "langgraph pydantic-ai": pyproject.toml has them all.
 ARG EXTRAS=""
 COPY requirements/*.txt /requirements/
@@ -8,7 +10,7 @@ RUN python -m venv /venv \
             --require-hashes -r /requirements/$name.txt || exit 1; \
     done
 
-FROM python:3.13-slim
+FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -30,12 +32,13 @@ COPY static static
 COPY locale locale
 # Collected once, here. The key signs nothing.
 ENV SIGNOFF_STATIC_ROOT=/srv/signoff/staticfiles
-RUN SIGNOFF_DATA_DIR=/tmp/build SIGNOFF_SECRET_KEY=build \
+RUN SIGNOFF_DATA_DIR=/tmp/build SIGNOFF_SECRET_KEY=build-build-build-build-build-build \
         python -B manage.py collectstatic --no-input --verbosity 0 --ignore rest_framework --ignore select2 \
     && chmod -R a+rX /srv/signoff/staticfiles \
     && rm -r /tmp/build \
     && python -m compileall -q agents inbox tools
-USER signoff
+# By number, so that Kubernetes can see that it is not root.
+USER 10001
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD \

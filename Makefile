@@ -3,7 +3,7 @@ SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3 otel
 .DEFAULT_GOAL := help
 .PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema references \
-	bench campaign lock base dev
+	sbom bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +13,7 @@ TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only.
 # The races of grants hold on SQLite, too.
 LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients coding_agents \
-	framework_snippets frameworks mcp_server operations recovery security typescript_client \
+	deployment framework_snippets frameworks mcp_server operations recovery security typescript_client \
 	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py)) \
 	tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
@@ -78,6 +78,10 @@ references: dev ## Write docs/reference from the code
 
 schema: base ## Write the OpenAPI description of the API to schema.json
 	@$(BIN)/python manage.py spectacular --format openapi-json --file schema.json --fail-on-warn
+
+sbom: dev ## Write the bill of materials of the image (CycloneDX) to sbom.json
+	@$(BIN)/cyclonedx-py requirements requirements/base.txt --output-reproducible \
+		--output-format JSON --output-file sbom.json
 
 bench: dev ## Measure the trips and streams of both shapes
 	$(BIN)/python -m bench

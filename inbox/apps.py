@@ -11,6 +11,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.models.signals import post_migrate
 
 from inbox.platform import append_only_triggers
+from inbox.platform.deployment.deploy_checks import check_deployment
+from inbox.platform.deployment.key_checks import check_keys
 
 
 class InboxConfig(AppConfig):
@@ -23,8 +25,11 @@ class InboxConfig(AppConfig):
 
         sessions.install()
         post_migrate.connect(_protect_history, sender=self)
+        register(check_keys, Tags.security)
         register(check_history, Tags.database)
         register(check_role, Tags.database, deploy=True)
+        register(check_demo, Tags.database, deploy=True)
+        register(check_deployment, Tags.security, deploy=True)
 
 
 def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
@@ -64,6 +69,25 @@ def check_role(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMe
         for alias in databases or ()
         if "inbox_auditentry" in connections[alias].introspection.table_names()
         and append_only_triggers.may_change_history(connections[alias])
+    ]
+
+
+def check_demo(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Warn if people of the demo can sign in (`check --deploy --database`)."""
+    from inbox.management.demo import PEOPLE, TEAM  # noqa: PLC0415 - models are not loaded before
+    from inbox.queries.people.demo_people import demo_people  # noqa: PLC0415 - the same
+
+    names = [username for username, _, _ in PEOPLE]
+    return [
+        Warning(
+            "People of the demo can sign in, with passwords that are in a file.",
+            hint="Deactivate them in the admin, or start with a new database: "
+            + ", ".join(row.user.username for row in people),
+            id="signoff.W033",
+        )
+        for alias in databases or ()
+        if "inbox_membership" in connections[alias].introspection.table_names()
+        and (people := [row for row in demo_people(names) if row.team.slug == TEAM])
     ]
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, transparency_log, wakeups
@@ -81,7 +82,7 @@ def sweep() -> None:
         with _logged(what="sign-ins"):
             delete_stale_rows()
             delete_old_announcements()
-    if overdue.is_checkpoint_due() or transparency_log.is_behind():
+    if transparency_log.is_signing_due() and not settings.SEPARATE_SIGNER:
         with _logged(what="audit trail"):
             transparency_log.append_and_sign(seconds=SIGN_SECONDS)
 

@@ -1,5 +1,5 @@
 """
-Write docs/reference/ from the code: `python -m tools.write_references`, or `make references`.
+Write docs/reference/ and deploy/redis/users.acl from the code: `make references`.
 
 The SDK for authors of agents, the commands of manage.py, and the error codes.
 """
@@ -12,9 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
+from inbox.platform.deployment.redis_access import users_file
+
 T = TypeVar("T")
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "docs" / "reference"
+ACL_FILE: Final = ROOT / "deploy" / "redis" / "users.acl"
 
 #: What authors import, by module.
 SDK: Final[Mapping[str, Sequence[str]]] = {
@@ -42,6 +45,8 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, text in references().items():
         (FOLDER / name).write_text(text)
+    ACL_FILE.parent.mkdir(parents=True, exist_ok=True)
+    ACL_FILE.write_text(users_file())
 
 
 def references() -> dict[str, str]:

@@ -3,7 +3,7 @@
 import os
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from email.utils import parseaddr
 from pathlib import Path
@@ -13,6 +13,18 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
+from inbox.platform.deployment.redis_access import (
+    CHANNEL_PREFIX,
+    KEY_PREFIX,
+    QUEUE,
+    redis_address,
+)
+from inbox.platform.deployment.secret_settings import (
+    generated_secret,
+    read_secret,
+    read_secrets,
+    split_secrets,
+)
 from inbox.platform.files.storage import storage_options
 from inbox.platform.logs import LOGGING_CONFIGURATION
 from inbox.platform.setting_parsers import (
@@ -27,8 +39,12 @@ from inbox.platform.setting_parsers import (
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-DATABASE_URL = os.environ.get("DATABASE_URL", "")
-REDIS_URL = os.environ.get("REDIS_URL", "")
+DATABASE_URL = read_secret("DATABASE_URL")
+REDIS_URL = redis_address(
+    read_secret("REDIS_URL"),
+    password=read_secret("SIGNOFF_REDIS_PASSWORD"),
+    ca_file=os.environ.get("SIGNOFF_REDIS_CA_FILE", ""),
+)
 EMBEDDED = not REDIS_URL
 # The demo agent counts real executions in a database of its own.
 os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3"))
@@ -36,29 +52,30 @@ os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3
 DEBUG = os.environ.get("SIGNOFF_DEBUG") == "1"
 
 
-def _generated(file_name: str, new_key: Callable[[], str]) -> str:
-    """Return the key in a file of the data directory, which is generated if it is missing."""
-    path = DATA_DIR / file_name
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(new_key())
-    return path.read_text()
-
-
-SECRET_KEY = os.environ.get("SIGNOFF_SECRET_KEY") or _generated(
-    "secret-key", lambda: secrets.token_urlsafe(50)
-)
+# Signs sessions and links. The file may have former keys below, one per line.
+_secret_keys = [read_secret("SIGNOFF_SECRET_KEY")]
+if not _secret_keys[0]:
+    _text = generated_secret(DATA_DIR / "secret-key", lambda: secrets.token_urlsafe(50))
+    _secret_keys = [_line.strip() for _line in _text.splitlines() if _line.strip()]
+    if len(_secret_keys) == 1 and _text != _secret_keys[0]:
+        _secret_keys.append(_text)  # earlier versions took the whole content, with a line feed
+SECRET_KEY = _secret_keys[0]
+SECRET_KEY_FALLBACKS = [*_secret_keys[1:], *read_secrets("SIGNOFF_SECRET_KEY_FALLBACKS")]
+#: The file with the encryption keys of an installation whose database is in the data directory.
+ENCRYPTION_KEY_FILE = DATA_DIR / "encryption-keys"
+#: Keys of stored secrets: the first encrypts, all decrypt, and then the secret keys do.
+ENCRYPTION_KEYS = read_secrets("SIGNOFF_ENCRYPTION_KEYS")
+if not ENCRYPTION_KEYS and not DATABASE_URL:
+    # Beside the database, because neither is of use without the other.
+    ENCRYPTION_KEYS = split_secrets(
+        generated_secret(ENCRYPTION_KEY_FILE, lambda: f"{secrets.token_urlsafe(32)}\n")
+    )
 #: The private key that identifies this installation to push services (RFC 8292), "" without push.
-VAPID_KEY = parse_vapid_key(os.environ.get("SIGNOFF_VAPID_KEY", ""))
+VAPID_KEY = parse_vapid_key(read_secret("SIGNOFF_VAPID_KEY"))
 if EMBEDDED and not VAPID_KEY:
-    VAPID_KEY = parse_vapid_key(_generated("vapid-key", new_vapid_key))
+    VAPID_KEY = parse_vapid_key(generated_secret(DATA_DIR / "vapid-key", new_vapid_key))
 #: Keys of decision signatures: the first signs, all verify. Default: the secret key.
-DECISION_KEYS = [
-    key.strip() for key in os.environ.get("SIGNOFF_DECISION_KEYS", "").split(",") if key.strip()
-]
+DECISION_KEYS = read_secrets("SIGNOFF_DECISION_KEYS")
 #: Names of this machine are always allowed: health checks use them.
 ALLOWED_HOSTS = [
     *filter(None, os.environ.get("SIGNOFF_ALLOWED_HOSTS", "").split(",")),
@@ -71,7 +88,7 @@ CSRF_TRUSTED_ORIGINS = [
 ]
 
 #: OpenID Connect providers for sign-in.
-OIDC_PROVIDERS = parse_providers(os.environ.get("SIGNOFF_OIDC", ""))
+OIDC_PROVIDERS = parse_providers(read_secret("SIGNOFF_OIDC"))
 INSTALLED_APPS = [
     "daphne",
     # No admin autodiscovery: inbox.admin registers its own pages.
@@ -145,8 +162,16 @@ if DATABASE_URL:
             DATABASE_URL, engine="inbox.platform.pooled_database", conn_max_age=0
         )
     }
+    if _password := read_secret("SIGNOFF_DATABASE_PASSWORD"):
+        if DATABASES["default"]["PASSWORD"]:
+            raise ImproperlyConfigured(
+                "DATABASE_URL has a password: unset SIGNOFF_DATABASE_PASSWORD."
+            )
+        DATABASES["default"]["PASSWORD"] = _password
     # Opening a connection costs more than a request; closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {
+        # Those of the URL, such as sslmode and sslrootcert.
+        **DATABASES["default"].get("OPTIONS", {}),
         # The pool retries with backoff for `reconnect_timeout`, and again on the next request.
         "pool": {"min_size": 2, "max_size": 40, "timeout": 5, "reconnect_timeout": 5},
         # End transactions of a suspended process, which would hold its locks. Transactions of
@@ -191,7 +216,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_TASK_DEFAULT_QUEUE = "runs"
+CELERY_TASK_DEFAULT_QUEUE = QUEUE
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.05}
 CELERY_TASK_STORE_EAGER_RESULT = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -207,7 +232,7 @@ PRIVATE_WEBHOOK_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_WEBHOOK_HOSTS", "").split(","))
 )
 #: The HTTP proxy for remote agents and webhooks outside of private networks.
-EGRESS_PROXY = os.environ.get("SIGNOFF_EGRESS_PROXY", "")
+EGRESS_PROXY = read_secret("SIGNOFF_EGRESS_PROXY")
 _proxy = re.fullmatch(r"http://([^@/]*@)?[^@/:\s]+(:\d{1,5})?/?", EGRESS_PROXY)
 if EGRESS_PROXY and _proxy is None:
     raise ImproperlyConfigured(
@@ -241,15 +266,20 @@ CHANNEL_LAYERS = {
         if EMBEDDED
         else {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}]},
+            "CONFIG": {
+                "hosts": [{"address": REDIS_URL, "socket_timeout": 30}],
+                "prefix": CHANNEL_PREFIX,
+            },
         }
     )
 }
 
 # -- the audit trail ------------------------------------------------------------------------------
 #: The key that signs checkpoints, for processes without a shared disk.
-AUDIT_KEY = os.environ.get("SIGNOFF_AUDIT_KEY", "")
+AUDIT_KEY = read_secret("SIGNOFF_AUDIT_KEY")
 AUDIT_KEY_FILE = DATA_DIR / "audit-key"
+#: Whether only `serve --signer` signs, so that no other process has the key.
+SEPARATE_SIGNER = os.environ.get("SIGNOFF_SEPARATE_SIGNER") == "1"
 AUDIT_CHECKPOINTS = Path(os.environ.get("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints"))
 #: URLs of further places for checkpoints: file, syslog, git, http or s3 (comma-separated).
 AUDIT_SINKS = tuple(
@@ -351,6 +381,12 @@ SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
+# With this prefix browsers take a cookie over https only, and from no other host of the domain.
+_cookie_prefix = "__Host-" if SESSION_COOKIE_SECURE else ""
+SESSION_COOKIE_NAME = f"{_cookie_prefix}sessionid"
+CSRF_COOKIE_NAME = f"{_cookie_prefix}csrftoken"
+# Other hosts of the domain, which HSTS could include, are not ours.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Pages require https; health checks from this machine do not.
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE
@@ -363,15 +399,16 @@ CACHES = {
     else {
         "BACKEND": "inbox.platform.shared_cache.SharedCache",
         "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "signoff",
+        "KEY_PREFIX": KEY_PREFIX,
         "OPTIONS": {"serializer": "inbox.platform.shared_cache.JsonSerializer"},
     }
 }
 
 # -- mail -----------------------------------------------------------------------------------------
-vars().update(mail_settings(os.environ.get("SIGNOFF_EMAIL_URL", "")))
+_mail_url = read_secret("SIGNOFF_EMAIL_URL")
+vars().update(mail_settings(_mail_url))
 #: Whether mails are sent. If they are only printed, pages show the links.
-SENDS_MAIL = bool(os.environ.get("SIGNOFF_EMAIL_URL"))
+SENDS_MAIL = bool(_mail_url)
 DEFAULT_FROM_EMAIL = os.environ.get("SIGNOFF_EMAIL_FROM", "signoff@localhost")
 #: Whom push services contact about problems: a sender of mails, or the site.
 VAPID_SUBJECT = (
@@ -493,9 +530,9 @@ SPECTACULAR_SETTINGS = {
             "session": {
                 "type": "apiKey",
                 "in": "cookie",
-                "name": "sessionid",
+                "name": SESSION_COOKIE_NAME,
                 "description": "The session of a signed-in person. Unsafe methods need the "
-                "value of the cookie `csrftoken` in the header `X-CSRFToken`.",
+                f"value of the cookie `{CSRF_COOKIE_NAME}` in the header `X-CSRFToken`.",
             },
             "signature": {
                 "type": "apiKey",

@@ -27,7 +27,9 @@ DATABASE = "signoff.sqlite3"
 MANIFEST = "manifest.json"
 FORMAT = 1
 #: Files of the data directory with secrets, or that belong to the database.
-SMALL_FILES = ("secret-key", "vapid-key", "audit-key", "demo-credentials.json")
+SMALL_FILES = (
+    *("secret-key", "encryption-keys", "vapid-key", "audit-key", "demo-credentials.json"),
+)
 CHECKPOINTS = "checkpoints"
 STORED_FILES = "files/stored"
 

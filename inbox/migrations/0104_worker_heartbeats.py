@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0093_agent_errors")]
+    dependencies = [("inbox", "0102_export_signatures")]
 
     operations = [
         migrations.CreateModel(

@@ -11,6 +11,7 @@ from inbox.models.audit.audit_trail import (
     AuditVerification,
     CheckpointSink,
     EntrySink,
+    ExportSignature,
     RejectionCount,
 )
 from inbox.models.decisions.collaboration import (
@@ -86,6 +87,7 @@ __all__ = [
     "Endpoint",
     "EntrySink",
     "Event",
+    "ExportSignature",
     "File",
     "Grant",
     "Group",

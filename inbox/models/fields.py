@@ -1,11 +1,29 @@
 """Shared field and constraint helpers."""
 
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
+
+if TYPE_CHECKING:
+    _TextField = models.TextField[str, str]
+else:
+    _TextField = models.TextField
+
+
+class EncryptedTextField(_TextField):
+    """
+    A text that actions store encrypted (`platform.encryption`); `rotate_secrets` finds it by type.
+
+    Blank, or of some rows only, where its `help_text` says so. In migrations it is a TextField.
+    """
+
+    def deconstruct(self) -> Any:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
 
 
 def id_field() -> "models.UUIDField[str | UUID, UUID]":

@@ -6,8 +6,8 @@ Database locks, in the order in which a transaction takes them.
 3. One thread.
 4. The active grants of the thread's agent, by id.
 5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
-   a sink of checkpoints or entries, a channel of notifications, the state of the background
-   verification.
+   a sink of checkpoints or entries, a second factor, a channel of notifications, the state of the
+   background verification.
    A person who adds a channel is locked before it.
 6. Teams, by id: for their settings and members, and for entries of their audit chains.
 7. The audit chain of the installation (advisory).
@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from django.db import connection
 from django.db.models import QuerySet
 
@@ -48,6 +49,7 @@ from inbox.rules.errors import NotFound
 # Advisory locks: any numbers, the same in every process.
 _SWEEPER = 7_311_402
 _SYSTEM_CHAIN = 7_311_403
+_SIGNER = 7_311_404
 
 
 def lock_thread(
@@ -183,6 +185,11 @@ def lock_user(**lookup: Any) -> User | None:
     return User.objects.select_for_update().filter(**lookup).first()
 
 
+def lock_factor(factor_id: int) -> Authenticator | None:
+    """Lock a second factor, as allauth does to mark a recovery code as used."""
+    return Authenticator.objects.select_for_update().filter(pk=factor_id).first()
+
+
 def lock_checkpoint_sink(address: str) -> CheckpointSink:
     """Lock the state of a checkpoint sink; raises CheckpointSink.DoesNotExist."""
     return CheckpointSink.objects.select_for_update().get(address=address)
@@ -206,8 +213,18 @@ def lock_system_chain() -> None:
 
 
 def hold_sweeper_lock(*, silent_seconds: float) -> bool:
+    """Return whether this session holds the sweeper's lock, and take it if nobody does."""
+    return _hold(_SWEEPER, silent_seconds)
+
+
+def hold_signer_lock(*, silent_seconds: float) -> bool:
+    """Return whether this session holds the signer's lock, and take it if nobody does."""
+    return _hold(_SIGNER, silent_seconds)
+
+
+def _hold(lock: int, silent_seconds: float) -> bool:
     """
-    Return whether this session holds the sweeper's lock, and take it if nobody does.
+    Return whether this session holds an advisory lock, and take it if nobody does.
 
     The lock lasts as long as the session; the server ends a session that is idle for
     `silent_seconds`. SQLite has one process, which holds it always.
@@ -218,11 +235,11 @@ def hold_sweeper_lock(*, silent_seconds: float) -> bool:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
             "AND pid = pg_backend_pid())",
-            [_SWEEPER],
+            [lock],
         )
         (is_held,) = cursor.fetchone()
         if not is_held:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_SWEEPER])
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
             (is_held,) = cursor.fetchone()
             if is_held:
                 timeout = str(round(silent_seconds * 1000))

@@ -2,10 +2,14 @@
 
 import base64
 import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -13,29 +17,111 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 from django.utils.encoding import force_bytes
 
+#: A Fernet token, with the id of its key in front of it since keys have ids.
+_TOKEN = re.compile(r"(?:(?P<key_id>[0-9a-f]{8}):)?(?P<token>gAAAA[\w-]+=*)")
+
 
 class DecryptionFailed(Exception):
-    """The value was encrypted under another secret key."""
+    """The value was encrypted under a key that this installation does not have."""
+
+
+@dataclass(frozen=True)
+class KeySetting:
+    """A key that decrypts stored secrets, and the setting that has it."""
+
+    setting: str
+    number: int  #: of the key in the setting, from 1
+    secret: str = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """The short public name of the key, which values that it encrypts begin with."""
+        return _derived(force_bytes(self.secret), b"signoff key id").hex()[:8]
+
+    @property
+    def cipher(self) -> Fernet:
+        derived = _derived(force_bytes(self.secret), b"signoff sealed values")
+        return Fernet(base64.urlsafe_b64encode(derived))
+
+
+def configured_keys() -> list[KeySetting]:
+    """
+    Return the keys that decrypt stored secrets; the first encrypts.
+
+    The keys that sign sessions come last: before SIGNOFF_ENCRYPTION_KEYS existed, they encrypted.
+    """
+    return [*_keys("SIGNOFF_ENCRYPTION_KEYS", settings.ENCRYPTION_KEYS), *session_keys()]
+
+
+def session_keys() -> list[KeySetting]:
+    """Return the keys that verify sessions and links; the first signs."""
+    return [
+        *_keys("SIGNOFF_SECRET_KEY", [settings.SECRET_KEY]),
+        *_keys("SIGNOFF_SECRET_KEY_FALLBACKS", settings.SECRET_KEY_FALLBACKS),
+    ]
+
+
+def _keys(setting: str, secrets: Sequence[str]) -> list[KeySetting]:
+    return [KeySetting(setting, number, secret) for number, secret in enumerate(secrets, 1)]
 
 
 def encrypt(value: Any) -> str:
-    """Encrypt a JSON value under the installation's secret key."""
-    return _cipher().encrypt(json.dumps(value).encode()).decode()
+    """Encrypt a JSON value under the first key; the result begins with the id of the key."""
+    key = configured_keys()[0]
+    return f"{key.id}:{key.cipher.encrypt(json.dumps(value).encode()).decode()}"
 
 
 def decrypt(text: str) -> Any:
     """
-    Decrypt a value of `encrypt`, also under a former key (`SECRET_KEY_FALLBACKS`).
+    Decrypt a value of `encrypt`, also one that was encrypted before keys had ids.
 
     Raises:
         DecryptionFailed.
     """
-    try:
-        return json.loads(_cipher().decrypt(text.encode()))
-    except InvalidToken as error:
-        raise DecryptionFailed(
-            "This value was encrypted under another secret key. Enter it again."
-        ) from error
+    return json.loads(_decrypted(text)[1])
+
+
+def is_encrypted(text: str) -> bool:
+    """Return whether a text has the form of an encrypted value."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+def key_of(text: str) -> KeySetting:
+    """
+    Return the key that a value was encrypted with.
+
+    Raises:
+        DecryptionFailed: the installation does not have the key.
+    """
+    return _decrypted(text)[0]
+
+
+def re_encrypt(text: str) -> str:
+    """
+    Encrypt a value under the first key, unless it is already.
+
+    Raises:
+        DecryptionFailed.
+    """
+    _, content = _decrypted(text)
+    first = configured_keys()[0]
+    if text.startswith(f"{first.id}:"):
+        return text
+    return f"{first.id}:{first.cipher.encrypt(content).decode()}"
+
+
+def _decrypted(text: str) -> tuple[KeySetting, bytes]:
+    match = _TOKEN.fullmatch(text)
+    if match is None:
+        raise DecryptionFailed("This value is not encrypted, or was cut off.")
+    key_id, token = match["key_id"], match["token"].encode()
+    for key in configured_keys():
+        if key_id in (None, key.id):
+            with suppress(InvalidToken):
+                return key, key.cipher.decrypt(token)
+    raise DecryptionFailed(
+        f"This value was encrypted under another key ({key_id or 'without an id'}). Enter it again."
+    )
 
 
 def decision_keys() -> tuple[bytes, ...]:
@@ -47,7 +133,12 @@ def decision_keys() -> tuple[bytes, ...]:
     suffice to sign.
     """
     secrets = (*settings.DECISION_KEYS, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return tuple(_derived(force_bytes(secret), b"signoff decisions") for secret in secrets)
+    return tuple(map(decision_key_of, secrets))
+
+
+def decision_key_of(secret: str) -> bytes:
+    """Return the key of decision signatures that derives from a setting."""
+    return _derived(force_bytes(secret), b"signoff decisions")
 
 
 def is_push_on() -> bool:
@@ -80,16 +171,6 @@ def push_pem_keys() -> tuple[bytes, bytes]:
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         ),
     )
-
-
-def _cipher() -> MultiFernet:
-    return MultiFernet(
-        [_fernet(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-    )
-
-
-def _fernet(secret: str | bytes) -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(_derived(force_bytes(secret), b"signoff sealed values")))
 
 
 @lru_cache(maxsize=32)

@@ -19,6 +19,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 
 from inbox.platform import clock
 from inbox.platform.client_ip import ipv6_network_of
+from inbox.platform.deployment.redis_access import KEY_PREFIX
 from inbox.platform.monitoring import request_facts
 from inbox.platform.monitoring.refusals import note_refusal
 from inbox.platform.rate_limit_memory import SlidingWindowMemory
@@ -252,7 +253,7 @@ def _redis_storage(url: str) -> RedisStorage:
 
     return RedisStorage(
         url,
-        key_prefix="signoff",
+        key_prefix=KEY_PREFIX,
         socket_timeout=REDIS_TIMEOUT_SECONDS,
         socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
         # Retry once: after a restart of Redis every pooled connection is broken.

@@ -5,6 +5,7 @@ from inbox.transparency_log.checkpoint_sinks import publish_checkpoints
 from inbox.transparency_log.entry_sinks import publish_entries
 from inbox.transparency_log.signer import append_and_sign, export_lines, is_behind
 from inbox.transparency_log.signing_keys import existing_key, rotate_signing_key, signing_key
+from inbox.transparency_log.signing_process import is_signing_due, sign_until
 
 __all__ = [
     "Export",
@@ -13,8 +14,10 @@ __all__ = [
     "export_lines",
     "export_trail",
     "is_behind",
+    "is_signing_due",
     "publish_checkpoints",
     "publish_entries",
     "rotate_signing_key",
+    "sign_until",
     "signing_key",
 ]

@@ -14,6 +14,10 @@ import structlog
 from django.conf import settings
 from django.db.models import QuerySet
 
+from inbox.actions.audit.export_signatures import (
+    fetch_export_signature,
+    request_export_signature,
+)
 from inbox.actions.audit.transparency_log import (
     AT_ONCE,
     LogMismatch,
@@ -28,7 +32,8 @@ from inbox.platform.timers import Pacer, Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.signed_checkpoint import SigningKey, signed_export
-from inbox.rules.errors import NotFound
+from inbox.rules.errors import NotFound, NotSigned
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.transparency_log import checkpoint_sinks, entry_sinks
 from inbox.transparency_log.signing_keys import existing_key, signing_key
 
@@ -36,6 +41,8 @@ log = structlog.get_logger(__name__)
 
 #: Interval of the thorough check for entries that were inserted late.
 THOROUGH_CHECK_SECONDS = 900.0
+#: How long an export waits for the signature of a separate signer.
+SIGNER_SECONDS = 30.0
 
 
 def append_and_sign(*, thoroughly: bool | None = None, seconds: float = math.inf) -> int:
@@ -173,16 +180,35 @@ def checkpoint_of(size: int | None) -> AuditCheckpoint:
 
 def _signed(point: AuditCheckpoint, scope: str, lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     """Yield a header, the lines, and a signed note about all of them."""
+    if not settings.SEPARATE_SIGNER:
+        existing_key()  # fail before the first line, because the last one needs the key
     file_hash, count = hashlib.sha256(), 0
-    key = existing_key()
     head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
     head["keys"] = trail.key_rotations()
     for count, line in enumerate(chain([head], with_erasures(lines))):  # noqa: B007 - used after the loop
         text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
         file_hash.update(text)
         yield text
-    end = signed_export(entries=count, digest=file_hash.digest(), key=key)
+    end = _sign_export(count, file_hash.digest())
     yield json.dumps({"end": end}).encode() + b"\n"
+
+
+def _sign_export(entries: int, digest: bytes) -> str:
+    """
+    Return the signed end of an export; with a separate signer, wait for its signature.
+
+    Raises:
+        NotSigned: the signer did not answer.
+    """
+    if not settings.SEPARATE_SIGNER:
+        return signed_export(entries=entries, digest=digest, key=existing_key())
+    request_id = request_export_signature(entries=entries, digest=digest)
+    deadline = time.monotonic() + SIGNER_SECONDS
+    while time.monotonic() < deadline:
+        if note := fetch_export_signature(request_id=request_id):
+            return note
+        time.sleep(0.2)
+    raise NotSigned(TranslatableMessage("The signer does not answer. Try again in a minute."))
 
 
 def write_checkpoint_file() -> None:

@@ -7,7 +7,7 @@ dark.addEventListener("change", follow);
 follow();
 
 function csrfToken() {
-  return document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
+  return document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]*)/)?.[1] ?? "";
 }
 
 function asWhoIsSignedIn(request) {

@@ -19,7 +19,7 @@ export function report(status) {
 
 /** Return the token of the cookie: a form's own token expires when its reader signs in again. */
 export function csrfToken() {
-  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+  return document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]+)/)?.[1] ?? "";
 }
 
 export function postHeaders() {

@@ -43,7 +43,8 @@ async function renew({ oldSubscription, newSubscription }) {
   const options = oldSubscription?.options;
   const subscription =
     newSubscription ?? (options && (await self.registration.pushManager.subscribe(options)));
-  const cookie = await self.cookieStore?.get("csrftoken");
+  const cookie =
+    (await self.cookieStore?.get("__Host-csrftoken")) ?? (await self.cookieStore?.get("csrftoken"));
   if (!subscription || !cookie) return;
   const { endpoint, keys } = subscription.toJSON();
   const body = { endpoint, keys };

@@ -21,6 +21,7 @@ REPOSITORY: Final = Path(__file__).resolve().parents[2]
 EMBEDDED_COMMAND: Final = ("manage.py", "serve")
 WEB_COMMAND: Final = ("manage.py", "serve", "--web")
 WORKER_COMMAND: Final = ("manage.py", "serve", "--worker")
+SIGNER_COMMAND: Final = ("manage.py", "serve", "--signer")
 
 _START_SECONDS: Final = 60
 _COLLECT: Final = """
@@ -153,6 +154,16 @@ def start_worker(environment: Mapping[str, str], *, log: Path) -> ProductProcess
         environment=environment,
         log=log,
         is_ready=lambda process: process.has_logged("worker.ready"),
+    )
+
+
+def start_signer(environment: Mapping[str, str], *, log: Path) -> ProductProcess:
+    """Start the separate signer of the scaled shape."""
+    return ProductProcess(
+        SIGNER_COMMAND,
+        environment=environment,
+        log=log,
+        is_ready=lambda process: process.has_logged("signer.ready"),
     )
 
 

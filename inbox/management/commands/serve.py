@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox import engine
+from inbox import engine, transparency_log
 from inbox.management.agent_reloader import AgentReloader, reloaded_files
 from inbox.management.monitoring_port import MonitoringPort
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
@@ -40,6 +40,11 @@ class Command(BaseCommand):
             action="store_true",
             help="worker only (needs REDIS_URL)",
         )
+        role.add_argument(
+            "--signer",
+            action="store_true",
+            help="sign and verify the audit trail only (needs SIGNOFF_SEPARATE_SIGNER=1)",
+        )
         parser.add_argument(
             "--demo", action="store_true", help="create the demo, print credentials"
         )
@@ -55,6 +60,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["signer"]:
+            self._sign()
+            return
         is_single_process = not (options["web"] or options["worker"])
         if not is_single_process and settings.EMBEDDED:
             raise CommandError(
@@ -83,6 +91,20 @@ class Command(BaseCommand):
             reloader.start()
         site = Site(host, port, on_ready=lambda: self._ready(host, port, greeting))
         _serve(site, None if options["web"] else Worker(), reloader)
+
+    def _sign(self) -> None:
+        if not settings.SEPARATE_SIGNER:
+            raise CommandError(
+                "--signer needs SIGNOFF_SEPARATE_SIGNER=1, for every process: without it the "
+                "sweeper signs."
+            )
+        _make_private(settings.DATA_DIR)
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        log.info("signer.ready")
+        heartbeat = os.environ.get("SIGNOFF_HEARTBEAT")
+        transparency_log.sign_until(stop, Path(heartbeat).touch if heartbeat else lambda: None)
 
     def _work(self, worker: Worker) -> None:
         stop = threading.Event()

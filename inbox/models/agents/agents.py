@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from inbox.models.fields import id_field
+from inbox.models.fields import EncryptedTextField, id_field
 from inbox.models.people.teams import Team
 
 
@@ -35,7 +35,7 @@ class Endpoint(models.Model):
     agent = models.OneToOneField(Agent, on_delete=models.PROTECT, related_name="endpoint")
     url = models.CharField(max_length=2_000)
     revision = models.PositiveIntegerField(default=1, help_text="incremented when the URL changes")
-    headers = models.TextField(help_text="encrypted JSON object of names and values")
+    headers = EncryptedTextField(help_text="encrypted JSON object of names and values")
     changed_at = models.DateTimeField()
     tested_at = models.DateTimeField(null=True, help_text="null after a change")
     test_report = models.TextField(

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import models
 
+from inbox.models.fields import id_field
 from inbox.models.people.teams import Team
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import Run, Thread
@@ -122,6 +123,21 @@ class AuditCheckpoint(models.Model):
     note = models.TextField()
     newest_entry = models.BigIntegerField(help_text="largest id of these entries")
     at = models.DateTimeField()
+
+
+class ExportSignature(models.Model):
+    """
+    A request of a process without the key to sign an export, and the signature.
+
+    The separate signer answers it. The process that asked deletes the row; the signer deletes those
+    that nobody has fetched.
+    """
+
+    id = id_field()
+    entries = models.PositiveIntegerField(help_text="number of lines of the export")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of these lines")
+    note = models.TextField(blank=True, help_text="the signature; blank until it is there")
+    at = models.DateTimeField(help_text="of the request")
 
 
 class CheckpointSink(models.Model):

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.fields import choices, id_field, known_states
+from inbox.models.fields import EncryptedTextField, choices, id_field, known_states
 from inbox.models.people.teams import Team
 from inbox.models.policies.policies import PolicyVersion
 from inbox.models.runs.interrupts import Interrupt
@@ -97,7 +97,7 @@ class Channel(models.Model):
     team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="channels")
     kind = models.CharField(max_length=20, choices=choices(ChannelKind))
     label = models.CharField(max_length=80, blank=True, help_text="of a chat, for people")
-    address = models.TextField(
+    address = EncryptedTextField(
         blank=True, help_text="of all but mails, encrypted: whoever has it can send messages"
     )
     host = models.CharField(max_length=255, blank=True, help_text="of the address")

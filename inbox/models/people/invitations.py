@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.fields import choices, id_field
+from inbox.models.fields import EncryptedTextField, choices, id_field
 from inbox.models.people.teams import Team
 from inbox.rules.people.access import Role
 from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
@@ -27,7 +27,7 @@ class Invitation(models.Model):
         choices=choices(MailState),
         help_text="none: the link was displayed, so it does not prove the address",
     )
-    link = models.TextField(blank=True, help_text="encrypted; blank when the mail is settled")
+    link = EncryptedTextField(blank=True, help_text="encrypted; blank when the mail is settled")
     language = models.CharField(max_length=10, blank=True, help_text="of the mail")
     tries = models.PositiveSmallIntegerField(default=0, help_text="of sending the mail")
     next_try_at = models.DateTimeField(null=True, help_text="null when the mail is settled")

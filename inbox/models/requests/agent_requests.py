@@ -3,7 +3,7 @@
 from django.db import models
 
 from inbox.models.agents.agents import Agent
-from inbox.models.fields import choices, id_field, known_states
+from inbox.models.fields import EncryptedTextField, choices, id_field, known_states
 from inbox.models.people.teams import Team
 from inbox.models.runs.threads import Thread
 from inbox.rules.requests.request_states import RequestStatus
@@ -47,7 +47,7 @@ class AgentRequest(models.Model):
     )
     requester = models.TextField(null=True, help_text="JSON text: name and url, not verified")
     execution = models.TextField(help_text="JSON text: item id -> how its call is executed")
-    callback = models.TextField(blank=True, help_text="encrypted URL; blank for none")
+    callback = EncryptedTextField(blank=True, help_text="encrypted URL; blank for none")
     attach_digest = models.CharField(
         max_length=64, blank=True, help_text="of session, tool and arguments; blank if not to join"
     )

@@ -7,7 +7,7 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from inbox.models.agents.agents import Agent
-from inbox.models.fields import choices, id_field
+from inbox.models.fields import EncryptedTextField, choices, id_field
 from inbox.models.people.teams import Team
 from inbox.models.runs.interrupts import Interrupt
 from inbox.models.runs.threads import Thread
@@ -37,8 +37,8 @@ class WebhookEndpoint(models.Model):
     url = models.CharField(max_length=2_000)
     description = models.CharField(max_length=200, blank=True)
     event_types = models.JSONField()
-    secret = models.TextField(help_text="encrypted")
-    former_secret = models.TextField(
+    secret = EncryptedTextField(help_text="encrypted")
+    former_secret = EncryptedTextField(
         blank=True, help_text="encrypted; also signs until `former_until`"
     )
     former_until = models.DateTimeField(null=True)
@@ -76,7 +76,7 @@ class Delivery(models.Model):
         Interrupt, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     type = models.CharField(max_length=40)
-    url = models.TextField(
+    url = EncryptedTextField(
         blank=True,
         default="",
         db_default="",

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -59,7 +60,7 @@ class TimeZoneMiddleware:
 
     def _chosen_zone(self, request: HttpRequest) -> str:
         # request.user loads the session: check the cookie first.
-        if "sessionid" not in request.COOKIES or not request.user.is_authenticated:
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
             return ""
         key, now = request.session.session_key or "", time.monotonic()
         if request.method == "POST":

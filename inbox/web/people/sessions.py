@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from inbox.platform.monitoring import request_facts
@@ -35,7 +36,7 @@ class SessionActivityMiddleware:
         if request.method in ("GET", "HEAD") and REFRESH_HEADER in request.headers:
             return self._get_response(request)
         # request.user loads the session: check the cookie first.
-        if "sessionid" in request.COOKIES and user.is_authenticated:
+        if settings.SESSION_COOKIE_NAME in request.COOKIES and user.is_authenticated:
             request_facts.set_caller("human", str(user.pk))
             key, now = request.session.session_key or "", time.monotonic()
             if now - self._recorded_at.get(key, -_SECONDS) >= _SECONDS:

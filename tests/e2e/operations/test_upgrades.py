@@ -97,6 +97,7 @@ NEW_TABLES = (
     *("inbox_notificationschedule", "inbox_chatidentity", "inbox_chatlinkcode"),
     *("inbox_decisionlink", "inbox_assignee", "inbox_snooze"),
     *("inbox_file", "inbox_storedblob"),
+    "inbox_exportsignature",
     *("inbox_toolpresentation", "inbox_agenterror", "inbox_agentsession", "inbox_agentrequest"),
     *("inbox_workerheartbeat", "inbox_entrysink"),
 )

@@ -202,14 +202,13 @@ def test_no_value_of_a_header_is_kept_in_clear(refunds):
     assert "kept-to-ourselves" not in entry.payload.text
 
 
-def test_headers_outlive_the_change_of_the_secret_key(world, elsewhere, refunds, settings):
-    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
-    settings.SECRET_KEY = "another one"
+def test_headers_outlive_the_change_of_the_encryption_key(world, elsewhere, refunds, settings):
+    settings.ENCRYPTION_KEYS = ["another one", *settings.ENCRYPTION_KEYS]
     elsewhere.runs = [[started(), finished()]]
     assert start(world, "Refund it.", agent=refunds).status == "succeeded"
     assert elsewhere.headers[0]["Authorization"] == SECRET
 
-    settings.SECRET_KEY_FALLBACKS = []
+    settings.ENCRYPTION_KEYS = ["another one"]
     assert start(world, "Refund it.", agent=refunds).error_code == "AGENT_ERROR"
     assert len(elsewhere.sent) == 1
 

@@ -14,7 +14,7 @@ MOST_FILES = 15
 LARGE_FOLDERS = {
     "agents/sdk": 18,
     "inbox/api/base": 19,
-    "inbox/management/commands": 24,  # Django looks for commands in this folder only
+    "inbox/management/commands": 25,  # Django looks for commands in this folder only
     "inbox/platform": 17,
     "inbox/web/decisions": 17,
 }

@@ -293,7 +293,7 @@ def test_a_seed_is_not_readable_in_the_database(world):
 def test_a_seed_of_another_installation_lets_nobody_in(world, settings):
     secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
     TOTP.activate(world.bob, secret)
-    settings.SECRET_KEY = "another one"
+    settings.ENCRYPTION_KEYS = ["another one"]
     client = signed_in()
 
     for guess in (code_for(secret), code_for("")):

@@ -1,0 +1,1 @@
+"""Secrets of the environment, access to Redis, and checks of a deployment."""
