@@ -113,6 +113,11 @@ urlpatterns = [
     path("grants/<uuid:grant_id>/revoke", grants.Grants.of("revoke_grant")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
+    path("teams/<slug:team>/members/<int:user>/credentials", teams.Teams.of("list_credentials")),
+    path(
+        "teams/<slug:team>/members/<int:user>/credentials/<uuid:credential_id>/owner",
+        teams.Teams.of("hand_over"),
+    ),
     path(
         "teams/<slug:team>/presentations",
         tool_presentations.ToolPresentations.of("list_tool_presentations", "set_tool_presentation"),

@@ -32,6 +32,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
+from inbox.web.people.membership import leavers
 from inbox.web.policies import (
     backtest_page,
     changes_page,
@@ -167,7 +168,12 @@ urlpatterns = [
     path("teams/<slug:team>/who/", teams.permission_list, name="team_who"),
     path("teams/<slug:team>/save", teams.save, name="save_team"),
     path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
-    path("teams/<slug:team>/members/<int:user>/remove", teams.remove, name="remove_member"),
+    path(
+        "teams/<slug:team>/members/<int:user>/remove/",
+        leavers.remove_page,
+        name="remove_member_page",
+    ),
+    path("teams/<slug:team>/members/<int:user>/remove", leavers.remove, name="remove_member"),
     path(
         "teams/<slug:team>/presentations/",
         tool_presentations.presentation_list,

@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -83,11 +84,12 @@ def invite(
             email=email,
             role=role,
             invited_by=actor.label[:160],
+            owner_id=actor.person_id,
             created_at=now,
         )
         link = _give_link(row, site, now)
         row.save(force_insert=True)
-        _record(row, "invitation.sent", actor, now)
+        record(row, "invitation.sent", actor, now)
         return row, link
 
 
@@ -108,13 +110,15 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         check_can_be_sent(state_of(row, now))
         _check_resends(invitation_id)
         link = _give_link(row, site, now)
+        row.owner_id = actor.person_id or row.owner_id
         row.save(
             update_fields=[
+                "owner",
                 *("digest", "mail", "sent_at", "expires_at"),
                 *("link", "language", "tries", "next_try_at"),
             ]
         )
-        _record(row, "invitation.resent", actor, now)
+        record(row, "invitation.resent", actor, now)
         return row, link
 
 
@@ -146,7 +150,7 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
         check_is_open(InvitationState.ACCEPTED)
     row.withdrawn_at = now
     row.save(update_fields=["withdrawn_at"])
-    _record(row, "invitation.withdrawn", actor, now)
+    record(row, "invitation.withdrawn", actor, now)
 
 
 def _give_link(row: Invitation, site: str, now: datetime) -> str:
@@ -183,7 +187,7 @@ def _check_address(email: str) -> None:
         raise errors.InvalidValue(text, problems={"email": [text]})
 
 
-def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
+def record(row: Invitation, action: str, actor: Actor, now: datetime, **detail: Any) -> None:
     audit_trail.record(
         action,
         actor,
@@ -192,4 +196,5 @@ def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
         invitation=str(row.pk),
         email=row.email,
         role=row.role,
+        **detail,
     )

@@ -1,5 +1,6 @@
 """Teams and their members."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -7,9 +8,11 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.decisions.assignees import clear_assignments
+from inbox.actions.people.credentials import end_credentials, members_by_id
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
+from inbox.models.locks import lock_credentials
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
@@ -125,22 +128,39 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
 
 
 @transaction.atomic(durable=True)
-def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
+def remove_member(
+    *, team_id: UUID, user_id: int, actor: Actor, heirs: Mapping[UUID, int] | None = None
+) -> None:
     """
     Remove a member from a team, or leave it; ends their access to it.
 
-    Their decisions stay; open requests are no longer assigned to them.
+    Their decisions stay; open requests are no longer assigned to them. Their keys are revoked,
+    their webhooks disabled and their invitations withdrawn, except for those in `heirs`: by id, the
+    member who becomes the owner.
 
     Raises:
         NotFound, Forbidden, LastAdmin.
+        InvalidValue: an heir is no other active member.
     """
     leaves = actor.user_id == user_id
-    lock_permitted_team(team_id, actor, Permission.READ if leaves else Permission.ADMIN)
+    permission = Permission.READ if leaves and not heirs else Permission.ADMIN
+    if user_id <= _MAX_ID:
+        lock_credentials(user_id, team_id)
+    lock_permitted_team(team_id, actor, permission)
     row = _member(team_id, user_id)
     check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
     _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)
     row.delete()
     clear_assignments(team_id, user_id)
+    heirs = heirs or {}
+    members = members_by_id(team_id, set(heirs.values()))  # read after the deletion
+    end_credentials(
+        user_id=user_id,
+        team_ids=[team_id],
+        actor=actor,
+        now=database_now(),
+        heirs={key: members[heir] for key, heir in heirs.items()},
+    )
 
 
 def _member(team_id: UUID, user_id: int) -> Membership:

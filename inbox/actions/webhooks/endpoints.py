@@ -19,7 +19,6 @@ from inbox.models import Agent, Delivery, WebhookEndpoint
 from inbox.models.locks import lock_webhook
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
-from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
@@ -72,6 +71,7 @@ def add_webhook(
         description=description,
         event_types=event_types,
         secret=encrypt(secret),
+        owner_id=actor.person_id,
         created_at=now,
         changed_at=now,
     )
@@ -158,7 +158,7 @@ def change_webhook(
         endpoint.save(update_fields=[*changes, "changed_at"])
         record(endpoint, "webhook.changed", actor, now, changed=sorted(changes))
     if enabled is not None and enabled is (endpoint.disabled_at is not None):
-        _enable(endpoint, actor, now) if enabled else _disable(endpoint, actor, now)
+        _enable(endpoint, actor, now) if enabled else disable(endpoint, actor, now)
     return endpoint
 
 
@@ -174,7 +174,8 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
-    endpoint.save(update_fields=["secret", "former_secret", "former_until"])
+    endpoint.owner_id = actor.person_id or endpoint.owner_id
+    endpoint.save(update_fields=["secret", "former_secret", "former_until", "owner"])
     record(endpoint, "webhook.rotated", actor, now)
     return endpoint, secret
 
@@ -221,7 +222,8 @@ def lock_permitted_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEnd
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()
-    require(actor, endpoint.team_id, Permission.ADMIN)
+    # Locked: whoever is removed meanwhile must not receive a secret afterwards.
+    lock_permitted_team(endpoint.team_id, actor, Permission.ADMIN)
     return endpoint, database_now()
 
 
@@ -235,10 +237,16 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 
 
-def _disable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
-    endpoint.disabled_at, endpoint.disabled_reason = now, DisabledReason.BY_HAND
+def disable(
+    endpoint: WebhookEndpoint,
+    actor: Actor,
+    now: datetime,
+    reason: DisabledReason = DisabledReason.BY_HAND,
+) -> None:
+    """Disable an endpoint that the caller has locked; its messages wait until it is enabled."""
+    endpoint.disabled_at, endpoint.disabled_reason = now, reason
     endpoint.save(update_fields=["disabled_at", "disabled_reason"])
-    record(endpoint, "webhook.disabled", actor, now, reason=DisabledReason.BY_HAND)
+    record(endpoint, "webhook.disabled", actor, now, reason=reason)
 
 
 def _new_secret() -> str:

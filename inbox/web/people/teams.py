@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.actions.people.members import change_role, change_team, remove_member
+from inbox.actions.people.members import change_role, change_team
 from inbox.queries.people.api_keys import working_keys_of
 from inbox.queries.people.groups import groups_page
 from inbox.queries.people.members import (
@@ -110,15 +110,6 @@ def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpRe
     team_id = team_for(actor, team).pk
     try:
         change_role(team_id=team_id, user_id=user, role=role, actor=actor)
-    except errors.LastAdmin as refusal:
-        return show_members(request, actor, team, notice=translate(refusal.message), status=409)
-    return _redirect(actor, team)
-
-
-@post_page
-def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
-    try:
-        remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
     except errors.LastAdmin as refusal:
         return show_members(request, actor, team, notice=translate(refusal.message), status=409)
     return _redirect(actor, team)
