@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from inbox.actions.people import accounts
-from inbox.admin.pages import ChangedByActions, Page, column
+from inbox.actions.people.member_sessions import end_any_session
+from inbox.admin.pages import ChangedByActions, column
 from inbox.admin.site import site
 from inbox.models import User
 from inbox.queries.people.credentials import owned_names
@@ -48,11 +49,22 @@ class UserPage(ChangedByActions):
 
 
 @admin.register(UserSession, site=site)
-class SessionPage(Page):
+class SessionPage(ChangedByActions):
     list_display = ("id", "user", "ip", column("user_agent"), "created_at", "last_seen_at")
     list_select_related = ("user",)
     list_filter = ("user__memberships__team",)
     search_fields = ("user__username", "ip")
     search_ids = ("user__memberships__team",)
     heavy = ("session_key", "data")
-    fields = ("user", "ip", column("user_agent"), "created_at", "last_seen_at")
+    fields: ClassVar[Any] = ("user", "ip", column("user_agent"), "created_at", "last_seen_at")
+    readonly_fields = fields
+    buttons = {"_end": _("End session")}
+    asks = ("_end",)
+
+    def name_of(self, row: UserSession) -> str:
+        return f"{row.user.get_username()}, {row.ip}"
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        if button:
+            end_any_session(session_id=row.pk, actor=actor)
+        return ""

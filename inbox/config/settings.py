@@ -321,6 +321,8 @@ MFA_TOTP_TOLERANCE = 1  # steps of 30 s in both directions, for clock difference
 SESSION_ENGINE = "inbox.models.people.sessions"
 #: A session ends after this time without a request by its person.
 SESSION_IDLE_SECONDS = float(os.environ.get("SIGNOFF_SESSION_IDLE_SECONDS", str(12 * 3600)))
+#: A session ends this long after its sign-in, however much it is used.
+SESSION_COOKIE_AGE = int(os.environ.get("SIGNOFF_SESSION_SECONDS", str(14 * 24 * 3600)))
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"

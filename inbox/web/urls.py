@@ -32,7 +32,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
-from inbox.web.people.membership import leavers
+from inbox.web.people.membership import leavers, team_sessions
 from inbox.web.policies import (
     backtest_page,
     changes_page,
@@ -288,6 +288,12 @@ urlpatterns = [
     path("teams/<slug:team>/keys/", api_keys.key_list, name="team_keys"),
     path("teams/<slug:team>/keys/new/", api_keys.new_page, name="new_key"),
     path("teams/<slug:team>/keys/add", api_keys.add, name="add_key"),
+    path("teams/<slug:team>/sessions/", team_sessions.session_list, name="team_sessions"),
+    path(
+        "teams/<slug:team>/sessions/<int:session_id>/end",
+        team_sessions.end,
+        name="end_members_session",
+    ),
     path("keys/<uuid:key_id>/", api_keys.key, name="key"),
     path("keys/<uuid:key_id>/rotate", api_keys.rotate, name="rotate_key"),
     path("keys/<uuid:key_id>/revoke", api_keys.revoke, name="revoke_key"),

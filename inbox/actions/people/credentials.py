@@ -87,8 +87,8 @@ def members_by_id(team_id: UUID, user_ids: Collection[int]) -> dict[int, User]:
     Raises:
         InvalidValue: one of the ids is no active member's.
     """
-    known = [user_id for user_id in user_ids if user_id <= _MAX_ID]
-    rows = Membership.objects.filter(team=team_id, user__in=known, user__is_active=True)
+    valid_ids = [user_id for user_id in user_ids if user_id <= _MAX_ID]
+    rows = Membership.objects.filter(team=team_id, user__in=valid_ids, user__is_active=True)
     members = {row.user_id: row.user for row in rows.select_related("user")}
     if len(members) < len(set(user_ids)):
         text = TranslatableMessage("The new owner must be an active member of the team.")

@@ -13,11 +13,12 @@ from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
 from inbox.models.locks import lock_credentials
+from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.rules.people.team_settings import MAY_BE_NONE, check_settings
+from inbox.rules.people.team_settings import MAY_BE_NONE, SESSION_LIMITS, check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -59,6 +60,7 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
 def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail: str) -> None:
     """Make a person a member of a team, in the transaction of the caller."""
     row = Membership.objects.create(team_id=team_id, user=user, role=role)
+    shorten_sessions(user.pk)
     _record(row, "member.added", actor, role=role, **detail)
 
 
@@ -99,6 +101,9 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
             audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
             setattr(team, setting, value)
             team.save(update_fields=[setting])
+    if any(setting in changes for setting in SESSION_LIMITS):
+        for user_id in Membership.objects.filter(team=team).values_list("user", flat=True):
+            shorten_sessions(user_id)
     return team
 
 

@@ -37,6 +37,12 @@ from inbox.rules.decisions.teamwork.collaboration import (
 )
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.reject_reasons import MAX_REJECT_REASON_CHARACTERS, MAX_REJECT_REASONS
+from inbox.rules.people.session_limits import (
+    MAX_IDLE_MINUTES,
+    MAX_SESSION_HOURS,
+    MIN_IDLE_MINUTES,
+    MIN_SESSION_HOURS,
+)
 from inbox.rules.people.team_settings import MAX_FILE_DAYS
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
@@ -63,6 +69,14 @@ class TeamChange(Schema):
     """Hours until an approval lapses, if the call has not started."""
     file_days: Annotated[int, Range(1, MAX_FILE_DAYS), example(90)] | None = UNSET
     """Days until files are erased, those that are older now at the next sweep; null: never."""
+    session_idle_minutes: (
+        Annotated[int, Range(MIN_IDLE_MINUTES, MAX_IDLE_MINUTES), example(30)] | None
+    ) = UNSET
+    """Minutes without use after which sessions of members end; null: as the installation."""
+    session_hours: (
+        Annotated[int, Range(MIN_SESSION_HOURS, MAX_SESSION_HOURS), example(24)] | None
+    ) = UNSET
+    """Hours after the sign-in after which sessions of members end; null: as the installation."""
     requires_view_digest: Flag = UNSET
     """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET

@@ -100,6 +100,12 @@ class Team(models.Model):
     file_days = models.PositiveIntegerField(
         null=True, help_text="days until files are erased; null: never"
     )
+    session_idle_minutes = models.PositiveIntegerField(
+        null=True, help_text="of the members' sessions without use; null: as the installation"
+    )
+    session_hours = models.PositiveIntegerField(
+        null=True, help_text="of the members' sessions in total; null: as the installation"
+    )
     audit_erased_to = models.BigIntegerField(
         default=0, help_text="id of the last audit entry that was old enough"
     )

@@ -66,6 +66,10 @@ PERMISSIONS = {
 }
 
 
+#: Settings whose empty fields mean None.
+_NUMBERS_OR_NONE = ("file_days", "session_idle_minutes", "session_hours")
+
+
 @page
 def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Show the first of the user's teams beside the list; most users have only one."""
@@ -129,7 +133,8 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         )
     except errors.InvalidInput as refusal:
         typed = {
-            name: request.POST.get(name) for name in ("headings", "reject_reasons", "file_days")
+            name: request.POST.get(name)
+            for name in ("headings", "reject_reasons", *_NUMBERS_OR_NONE)
         }
         return show_members(
             request, actor, team, notice=translate(refusal.message), status=422, typed=typed
@@ -143,7 +148,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     texts = {name: request.POST.get(name, "") for name in hours}
     switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
     headings, reasons = request.POST.get("headings"), request.POST.get("reject_reasons")
-    days = request.POST.get("file_days")
+    numbers = {name: request.POST.get(name) for name in _NUMBERS_OR_NONE}
     return {
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
@@ -151,7 +156,11 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
         "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
         **({} if reasons is None else {"reject_reasons": _lines(reasons)}),
-        **({} if days is None else {"file_days": _parse_number(days) if days.strip() else None}),
+        **{
+            name: _parse_number(text) if text.strip() else None
+            for name, text in numbers.items()
+            if text is not None
+        },
     }
 
 
@@ -197,7 +206,7 @@ def show_members(
     texts = {
         "headings": stored_headings,
         "reject_reasons": "\n".join(access.team.reject_reasons),
-        "file_days": "" if access.team.file_days is None else str(access.team.file_days),
+        **{name: _number_text(getattr(access.team, name)) for name in _NUMBERS_OR_NONE},
         **{name: text for name, text in (typed or {}).items() if text is not None},
     }
     context = {
@@ -246,6 +255,10 @@ def _redirect(actor: Actor, team: str) -> HttpResponse:
     is_member = any(access.team.slug == team for access in teams_with_access(actor))
     url = reverse("team", args=[team]) if is_member else reverse("teams")
     return HttpResponseRedirect(url, status=303)
+
+
+def _number_text(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _parse_number(text: str) -> int:

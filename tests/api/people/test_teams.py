@@ -189,3 +189,15 @@ def test_what_a_leaver_owns_is_listed_and_gets_another_owner(admin, world):
     assert [answer.status_code for answer in (refused, changed, removed)] == [422, 204, 204]
     stored = admin.get(f"/api/keys/{key.pk}").json()
     assert (stored["owner_id"], stored["revoked_at"]) == (world.bob.pk, None)
+
+
+def test_sessions_of_members_are_listed_and_ended(admin, world, client):
+    client.post("/login/", {"username": "bob", "password": "bob-password"})
+    (row,) = admin.get("/api/teams/tests/sessions").json()["results"]
+    assert (row["username"], row["user_id"]) == ("bob", world.bob.pk)
+
+    path = f"/api/teams/tests/sessions/{row['id']}"
+    answers = [admin.delete(path), admin.delete(path), admin.delete(f"{path}{'9' * 20}")]
+
+    assert [answer.status_code for answer in answers] == [204, 404, 404]
+    assert client.get("/api/threads").status_code == 401

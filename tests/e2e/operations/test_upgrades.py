@@ -70,6 +70,8 @@ NEW_COLUMNS = {
     "inbox_run": {"retriers": None, "pulled": False},
     "inbox_team": {
         "file_days": None,
+        "session_idle_minutes": None,
+        "session_hours": None,
         "policy_version_id": None,
         "installation_version_id": None,
         "self_approval": True,

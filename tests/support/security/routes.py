@@ -146,6 +146,8 @@ DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403
 POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/teams/<slug:team>/sessions              401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/teams/<slug:team>/sessions/<int:session_id> 401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
@@ -273,6 +275,8 @@ GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/members/<int:user>/remove/ 302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/sessions/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/sessions/<int:session_id>/end 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/channels/                 302 404 403 403 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/channels/new/             302 404 403 403 200 404 302 302 302 302 302 302 302

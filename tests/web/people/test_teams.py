@@ -295,3 +295,33 @@ def test_a_switch_that_is_unticked_is_turned_off(world, reads_ana):
     reads_ana.client.post("/teams/tests/save", form)
 
     assert not reread(world.team).inbox_only
+
+
+def test_an_administrator_ends_a_session_of_a_member(reads_ana, reads_bob, world):
+    assert reads_bob.get("/account/").status_code == 200
+    page = reads_ana.get("/teams/tests/sessions/")
+    assert "Bob" in words(page)
+    (path,) = {
+        path
+        for path, row in re.findall(
+            r'action="(/teams/tests/sessions/\d+/end)"(.*?)</form>', page.content.decode(), re.S
+        )
+        if "Bob" in row
+    }
+
+    ended = reads_ana.client.post(path)
+
+    assert (ended.status_code, reads_bob.get("/account/").status_code) == (303, 302)
+    assert "Bob" not in words(reads_ana.get("/teams/tests/sessions/")).partition("signed in")[2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "status"), [("30", 30, 303), ("", None, 303), ("4", None, 422)]
+)
+def test_a_team_limits_sessions_without_use(reads_ana, world, typed, stored, status):
+    form = {"name": "Tests", "grace_seconds": "0", "session_idle_minutes": typed}
+
+    saved = reads_ana.client.post("/teams/tests/save", form)
+
+    assert saved.status_code == status
+    assert Team.objects.get(slug="tests").session_idle_minutes == stored
