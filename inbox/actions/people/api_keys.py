@@ -70,7 +70,7 @@ def make_key(
     idempotency = idempotency or IdempotencyKey()
     with _audit_rejected(actor, team_id=team_id, name=name):
         # Locked: concurrent requests must not exceed the limit.
-        lock_permitted_team(team_id, actor, Permission.ADMIN)
+        lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
         check_key(
             name=name,
             scopes=scopes,
@@ -123,7 +123,7 @@ def rotate_key(
         KeyEnded.
     """
     with _audit_rejected(actor, key_id=key_id):
-        key, now = _lock_key(key_id, actor)
+        key, now = _lock_key(key_id, actor, fresh_sign_in=True)
         check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
         check_overlap(overlap_hours)
         if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
@@ -180,13 +180,15 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     return key
 
 
-def _lock_key(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
+def _lock_key(
+    key_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[ApiKey, datetime]:
     """Lock and return a key of a team that the actor administers."""
     key = lock_api_key(key_id)
     if key is None:
         raise errors.NotFound()
     # Locked: whoever is removed meanwhile must not receive a token afterwards.
-    lock_permitted_team(key.team_id, actor, Permission.ADMIN)
+    lock_permitted_team(key.team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return key, database_now()
 
 

@@ -66,7 +66,8 @@ def invite(
     """
     email, idempotency = email.strip().lower(), idempotency or IdempotencyKey()
     with transaction.atomic(durable=True):
-        team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+        team = lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
+        now = database_now()
         check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
         _check_address(email)
         if earlier := existing_result(idempotency, actor=actor, now=now):
@@ -104,7 +105,7 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         RateLimited: it was sent again five times within the hour.
     """
     with transaction.atomic(durable=True):
-        row, now = _lock_invitation(invitation_id, actor)
+        row, now = _lock_invitation(invitation_id, actor, fresh_sign_in=True)
         may_give = permissions_in(actor, row.team_id)
         check_role_given(role=Role(row.role), before=None, may_give=may_give)
         check_can_be_sent(state_of(row, now))
@@ -167,12 +168,14 @@ def _give_link(row: Invitation, site: str, now: datetime) -> str:
     return ""
 
 
-def _lock_invitation(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
+def _lock_invitation(
+    invitation_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[Invitation, datetime]:
     """Return an invitation under the lock of its team, which the actor must administer."""
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:
         raise errors.NotFound()
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
@@ -15,10 +16,16 @@ from inbox.models import Membership, Team, User
 from inbox.models.locks import lock_credentials
 from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import is_installation_admin, permissions_in
+from inbox.queries.people.access import is_installation_admin, permissions_in, require_fresh_sign_in
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.rules.people.team_settings import MAY_BE_NONE, SESSION_LIMITS, check_settings
+from inbox.rules.people.required_sign_in import check_required_sign_in
+from inbox.rules.people.team_settings import (
+    MAY_BE_NONE,
+    SESSION_LIMITS,
+    SIGN_IN_SETTINGS,
+    check_settings,
+)
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -72,7 +79,9 @@ _AUDIT_ACTIONS = {
 
 
 @transaction.atomic(durable=True)
-def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
+def change_team(
+    *, team_id: UUID, actor: Actor, name: str | None = None, **new_settings: Any
+) -> Team:
     """
     Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
@@ -86,9 +95,15 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
     changes = {
-        key: value for key, value in settings.items() if value is not None or key in MAY_BE_NONE
+        key: value for key, value in new_settings.items() if value is not None or key in MAY_BE_NONE
     }
     check_settings(changes)
+    if required_sign_in := changes.get("required_sign_in"):
+        check_required_sign_in(
+            required_sign_in,
+            own_proofs=actor.proofs if actor.session_key else None,
+            has_providers=bool(settings.OIDC_PROVIDERS),
+        )
     if name is not None and name != team.name:
         audit_trail.record("team.renamed", actor, now, team_id=team.pk, before=team.name, name=name)
         team.name = name
@@ -96,6 +111,8 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     for setting, value in changes.items():
         before = getattr(team, setting)
         if value != before:
+            if setting in SIGN_IN_SETTINGS:
+                require_fresh_sign_in(actor, now)
             action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
             detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
             audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
@@ -117,7 +134,7 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
         MoreThanOwn: the role has permissions that the actor does not have.
         LastAdmin.
     """
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
     row = _member(team_id, user_id)
     before = Role(row.role)
     if before is role:

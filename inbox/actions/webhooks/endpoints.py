@@ -52,7 +52,7 @@ def add_webhook(
         InvalidValue: the URL or an event type is invalid, or the team has too many endpoints.
     """
     # Locked: concurrent requests must not exceed the limit.
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
     event_types = _check(url, event_types, description)
     idempotency, now = idempotency or IdempotencyKey(), database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
@@ -126,7 +126,7 @@ def change_webhook(
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor, fresh_sign_in=url is not None)
     check_seen()
     if endpoint.agent_id and not (url is None and event_types is None):
         text = TranslatableMessage(
@@ -170,7 +170,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor, fresh_sign_in=True)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
@@ -217,13 +217,15 @@ def record(
     audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
-def lock_permitted_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def lock_permitted_endpoint(
+    endpoint_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[WebhookEndpoint, datetime]:
     """Lock an endpoint of a team that the actor administers; raises NotFound, Forbidden."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()
     # Locked: whoever is removed meanwhile must not receive a secret afterwards.
-    lock_permitted_team(endpoint.team_id, actor, Permission.ADMIN)
+    lock_permitted_team(endpoint.team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return endpoint, database_now()
 
 

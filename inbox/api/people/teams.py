@@ -37,6 +37,7 @@ from inbox.rules.decisions.teamwork.collaboration import (
 )
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.reject_reasons import MAX_REJECT_REASON_CHARACTERS, MAX_REJECT_REASONS
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.people.session_limits import (
     MAX_IDLE_MINUTES,
     MAX_SESSION_HOURS,
@@ -77,6 +78,8 @@ class TeamChange(Schema):
         Annotated[int, Range(MIN_SESSION_HOURS, MAX_SESSION_HOURS), example(24)] | None
     ) = UNSET
     """Hours after the sign-in after which sessions of members end; null: as the installation."""
+    required_sign_in: RequiredSignIn = UNSET
+    """How members must have signed in to enter the team; API keys are not affected."""
     requires_view_digest: Flag = UNSET
     """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET

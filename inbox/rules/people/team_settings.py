@@ -11,6 +11,7 @@ from inbox.rules.decisions.teamwork.collaboration import (
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.groups import check_group_name
 from inbox.rules.people.reject_reasons import check_reject_reasons
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.people.session_limits import (
     MAX_IDLE_MINUTES,
     MAX_SESSION_HOURS,
@@ -31,6 +32,8 @@ SWITCHES = (
 MAY_BE_NONE = ("self_approval", "file_days", "session_idle_minutes", "session_hours")
 #: The settings that shorten the sessions of members at once.
 SESSION_LIMITS = ("session_idle_minutes", "session_hours")
+#: The settings that only a fresh sign-in changes.
+SIGN_IN_SETTINGS = (*SESSION_LIMITS, "required_sign_in")
 MAX_FILE_DAYS = 36_500
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {
@@ -93,6 +96,8 @@ def check_settings(changes: Mapping[str, Any]) -> None:
         if name == "override_group":
             if value:
                 check_group_name(value)
+        elif name == "required_sign_in":
+            RequiredSignIn(value)  # checked by the form and the schema
         elif name == "headings":
             check_headings(value)
         elif name == "reject_reasons":

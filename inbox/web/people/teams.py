@@ -27,6 +27,7 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
@@ -41,6 +42,13 @@ ROLES = {
     Role.VIEWER: gettext_noop("Viewer"),
     Role.REVIEWER: gettext_noop("Reviewer"),
     Role.ADMIN: gettext_noop("Admin"),
+}
+REQUIRED_SIGN_INS = {
+    RequiredSignIn.ANY: gettext_noop("As they like"),
+    RequiredSignIn.SECOND_FACTOR: gettext_noop(
+        "With a second factor or a passkey, or at an identity provider"
+    ),
+    RequiredSignIn.PROVIDER: gettext_noop("At an identity provider"),
 }
 #: The name and description of each permission.
 PERMISSIONS = {
@@ -153,6 +161,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
         **_self_approval(request.POST.get("self_approval")),
+        **_required_sign_in(request.POST.get("required_sign_in")),
         "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
         **({} if reasons is None else {"reject_reasons": _lines(reasons)}),
@@ -167,6 +176,10 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
 def _self_approval(choice: str | None) -> dict[str, bool | None]:
     settings: dict[str | None, bool | None] = {"": None, "yes": True, "no": False}
     return {"self_approval": settings[choice]} if choice in settings else {}
+
+
+def _required_sign_in(choice: str | None) -> dict[str, RequiredSignIn]:
+    return {"required_sign_in": RequiredSignIn(choice)} if choice in list(RequiredSignIn) else {}
 
 
 def _lines(text: str) -> list[str]:
@@ -215,6 +228,9 @@ def show_members(
         "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,
+        "required_sign_ins": [
+            (choice.value, gettext(name)) for choice, name in REQUIRED_SIGN_INS.items()
+        ],
         "groups": [group.name for group in groups_page(actor, access.team.pk)]
         if access.administers
         else [],

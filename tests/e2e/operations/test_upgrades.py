@@ -72,6 +72,7 @@ NEW_COLUMNS = {
         "file_days": None,
         "session_idle_minutes": None,
         "session_hours": None,
+        "required_sign_in": "any",
         "policy_version_id": None,
         "installation_version_id": None,
         "self_approval": True,

@@ -34,7 +34,7 @@ def browser(world):
 
 
 def entrances(browser, user):
-    """Whether a session still enters: a page, the REST API, and an open socket."""
+    """Return, for a page, the REST API and an open socket, if the session still enters."""
     key = stored_key(browser.cookies[settings.SESSION_COOKIE_NAME].value)
     (access,) = live_access_of([replace(actor_of_user(user), session_key=key)])
     return (
