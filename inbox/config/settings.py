@@ -23,6 +23,7 @@ from inbox.platform.setting_parsers import (
     parse_providers,
     parse_vapid_key,
 )
+from inbox.rules.people.passwords import MIN_PASSWORD_CHARACTERS
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -261,10 +262,21 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+#: For new passwords; those that exist stay.
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": MIN_PASSWORD_CHARACTERS},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "inbox.queries.people.password_validators.ContextValidator"},
+    {"NAME": "inbox.queries.people.password_validators.BreachedPasswordValidator"},
 ]
+#: A file of sorted SHA-1 digests of passwords that are known from breaches.
+BREACHED_PASSWORDS = os.environ.get("SIGNOFF_BREACHED_PASSWORDS", "")
+if BREACHED_PASSWORDS and not Path(BREACHED_PASSWORDS).is_file():
+    raise ImproperlyConfigured("SIGNOFF_BREACHED_PASSWORDS must be the path of a file.")
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
 AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.client_ip_of"

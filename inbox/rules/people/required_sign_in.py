@@ -1,4 +1,4 @@
-"""How members of a team must have signed in."""
+"""Requirements of a team on the sign-ins of its members."""
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum

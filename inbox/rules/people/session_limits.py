@@ -1,4 +1,4 @@
-"""How long sessions last: without use, and in total."""
+"""Limits of sessions: without use, and in total."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
