@@ -19,10 +19,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from inbox.admin.site import site
 from inbox.queries.people.api_keys import actor_of_superuser
-from inbox.rules.errors import RequestRejected
+from inbox.rules.errors import ReauthenticationRequired, RequestRejected
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.step_up import confirm_identity
 from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
@@ -241,6 +242,8 @@ class ChangedByActions(Page):
         view: Any = super()._changeform_view  # type: ignore[misc]  # stubs leave it out
         try:
             return view(request, object_id, form_url, context)
+        except ReauthenticationRequired:
+            return confirm_identity(request, request.path)
         except RequestRejected as refusal:
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)

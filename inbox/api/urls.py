@@ -8,7 +8,7 @@ from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.files import files
 from inbox.api.notifications import absences, browsers, chats, preferences
-from inbox.api.people import api_keys, groups, invitations, teams
+from inbox.api.people import api_keys, groups, invitations, sessions, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
 from inbox.api.requests import requests
 from inbox.api.runs import runs, threads
@@ -114,6 +114,11 @@ urlpatterns = [
     path("grants/<uuid:grant_id>/revoke", grants.Grants.of("revoke_grant")),
     path("teams/<slug:team>/members", teams.Teams.of("list_members")),
     path("teams/<slug:team>/members/<int:user>", teams.Teams.of("change_member", "remove_member")),
+    path("teams/<slug:team>/members/<int:user>/credentials", teams.Teams.of("list_credentials")),
+    path(
+        "teams/<slug:team>/members/<int:user>/credentials/<uuid:credential_id>/owner",
+        teams.Teams.of("hand_over"),
+    ),
     path(
         "teams/<slug:team>/presentations",
         tool_presentations.ToolPresentations.of("list_tool_presentations", "set_tool_presentation"),
@@ -136,6 +141,8 @@ urlpatterns = [
         "invitations/<uuid:invitation_id>/resend", invitations.Invitations.of("resend_invitation")
     ),
     path("teams/<slug:team>/keys", api_keys.Keys.of("list_keys", "make_key")),
+    path("teams/<slug:team>/sessions", sessions.Sessions.of("list_sessions")),
+    path("teams/<slug:team>/sessions/<int:session_id>", sessions.Sessions.of("end_session")),
     path("keys/<uuid:key_id>", api_keys.Keys.of("get_key")),
     path("keys/<uuid:key_id>/rotate", api_keys.Keys.of("rotate_key")),
     path("keys/<uuid:key_id>/revoke", api_keys.Keys.of("revoke_key")),

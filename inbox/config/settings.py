@@ -35,6 +35,7 @@ from inbox.platform.setting_parsers import (
     parse_providers,
     parse_vapid_key,
 )
+from inbox.rules.people.passwords import MIN_PASSWORD_CHARACTERS
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -317,10 +318,21 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+#: For new passwords; those that exist stay.
+AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": MIN_PASSWORD_CHARACTERS},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "inbox.queries.people.password_validators.ContextValidator"},
+    {"NAME": "inbox.queries.people.password_validators.BreachedPasswordValidator"},
 ]
+#: A file of sorted SHA-1 digests of passwords that are known from breaches.
+BREACHED_PASSWORDS = os.environ.get("SIGNOFF_BREACHED_PASSWORDS", "")
+if BREACHED_PASSWORDS and not Path(BREACHED_PASSWORDS).is_file():
+    raise ImproperlyConfigured("SIGNOFF_BREACHED_PASSWORDS must be the path of a file.")
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
 AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.client_ip_of"
@@ -345,6 +357,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
+#: Sensitive actions need a sign-in or a confirmation of the identity within this time.
+REAUTHENTICATION_MINUTES = float(os.environ.get("SIGNOFF_REAUTHENTICATION_MINUTES", "10"))
 ACCOUNT_SESSION_REMEMBER = True
 # django-axes limits passwords; this limits the codes that are tried for one person.
 ACCOUNT_RATE_LIMITS = {
@@ -377,6 +391,8 @@ MFA_TOTP_TOLERANCE = 1  # steps of 30 s in both directions, for clock difference
 SESSION_ENGINE = "inbox.models.people.sessions"
 #: A session ends after this time without a request by its person.
 SESSION_IDLE_SECONDS = float(os.environ.get("SIGNOFF_SESSION_IDLE_SECONDS", str(12 * 3600)))
+#: A session ends this long after its sign-in, however much it is used.
+SESSION_COOKIE_AGE = int(os.environ.get("SIGNOFF_SESSION_SECONDS", str(14 * 24 * 3600)))
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"

@@ -8,7 +8,8 @@ Database locks, in the order in which a transaction takes them.
 5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
    a sink of checkpoints or entries, a second factor, a channel of notifications, the state of the
    background verification.
-   A person who adds a channel is locked before it.
+   A person who adds a channel is locked before it. When a person leaves: their keys, then their
+   webhooks, each by id.
 6. Teams, by id: for their settings and members, and for entries of their audit chains.
 7. The audit chain of the installation (advisory).
 
@@ -154,6 +155,19 @@ def lock_api_key(key_id: UUID) -> ApiKey | None:
     """Lock an API key, and read its team and agent."""
     rows = ApiKey.objects.select_for_update(no_key=True, of=("self",))
     return rows.select_related("team", "agent").filter(pk=key_id).first()
+
+
+def lock_credentials(user_id: int, team_id: UUID | None = None) -> None:
+    """
+    Lock the keys of a person, then their webhooks, each by id: in one team, or in all.
+
+    Call it before locking teams, and read the rows afterwards.
+    """
+    of_team = {} if team_id is None else {"team": team_id}
+    keys = ApiKey.objects.filter(ApiKey.owned_by(user_id), revoked_at=None, **of_team)
+    list(keys.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    webhooks = WebhookEndpoint.objects.filter(owner=user_id, removed_at=None, **of_team)
+    list(webhooks.select_for_update(no_key=True).order_by("pk").values_list("pk"))
 
 
 def lock_webhook(endpoint_id: UUID) -> WebhookEndpoint | None:

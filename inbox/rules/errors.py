@@ -36,6 +36,12 @@ class Forbidden(RequestRejected):
     code = "FORBIDDEN"
 
 
+class ReauthenticationRequired(Forbidden):
+    """The session's last sign-in is too long ago for this action: confirm the identity again."""
+
+    code = "REAUTHENTICATION_REQUIRED"
+
+
 class LinkOfAnother(Forbidden):
     """Somebody else is signed in than the person for whom the link was made."""
 

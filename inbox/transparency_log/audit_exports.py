@@ -10,8 +10,10 @@ from django.conf import settings
 
 from inbox.actions.audit.exports import record_export
 from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.audit_entries import export_scope, exported_entries
+from inbox.queries.people.access import require_fresh_sign_in
 from inbox.rules.audit.audit_entry import format_time, read_body
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format, as_cell, check_number
@@ -53,10 +55,12 @@ def export_trail(
 
     Raises:
         NotFound: also if there is no such checkpoint.
-        Forbidden, InvalidValue.
+        Forbidden, InvalidValue, ReauthenticationRequired.
         NotSigned: there is no checkpoint yet, or no signing key on this machine.
     """
-    scope, point = export_scope(actor, filters), _checkpoint(size)
+    scope = export_scope(actor, filters)
+    require_fresh_sign_in(actor, database_now())
+    point = _checkpoint(size)
     if form is Format.JSONL:
         _check_key()
     positions = trail.positions_of(exported_entries(scope, filters), point.size)

@@ -32,6 +32,7 @@ from inbox.web.people import (
     invitations,
     teams,
 )
+from inbox.web.people.membership import leavers, team_sessions
 from inbox.web.policies import (
     backtest_page,
     changes_page,
@@ -167,7 +168,12 @@ urlpatterns = [
     path("teams/<slug:team>/who/", teams.permission_list, name="team_who"),
     path("teams/<slug:team>/save", teams.save, name="save_team"),
     path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
-    path("teams/<slug:team>/members/<int:user>/remove", teams.remove, name="remove_member"),
+    path(
+        "teams/<slug:team>/members/<int:user>/remove/",
+        leavers.remove_page,
+        name="remove_member_page",
+    ),
+    path("teams/<slug:team>/members/<int:user>/remove", leavers.remove, name="remove_member"),
     path(
         "teams/<slug:team>/presentations/",
         tool_presentations.presentation_list,
@@ -282,6 +288,12 @@ urlpatterns = [
     path("teams/<slug:team>/keys/", api_keys.key_list, name="team_keys"),
     path("teams/<slug:team>/keys/new/", api_keys.new_page, name="new_key"),
     path("teams/<slug:team>/keys/add", api_keys.add, name="add_key"),
+    path("teams/<slug:team>/sessions/", team_sessions.session_list, name="team_sessions"),
+    path(
+        "teams/<slug:team>/sessions/<int:session_id>/end",
+        team_sessions.end,
+        name="end_members_session",
+    ),
     path("keys/<uuid:key_id>/", api_keys.key, name="key"),
     path("keys/<uuid:key_id>/rotate", api_keys.rotate, name="rotate_key"),
     path("keys/<uuid:key_id>/revoke", api_keys.revoke, name="revoke_key"),

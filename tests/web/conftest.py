@@ -9,6 +9,7 @@ from django.test import Client
 from inbox.actions.people.provisioning import add_member
 from inbox.rules.people.access import SEED, Role
 from tests.support.steps import open_interrupts, start
+from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import Reader
 from tests.support.web.template_names import unknown_names
 
@@ -22,7 +23,7 @@ def _templates_read_known_names() -> Iterator[None]:
 
 def _signed_in(user: Any) -> Reader:
     client = Client()
-    client.force_login(user)
+    sign_in(client, user)
     return Reader(client)
 
 
@@ -74,5 +75,5 @@ def ana(world):
 @pytest.fixture
 def reads_ana(ana):
     client = Client()
-    client.force_login(ana)
+    sign_in(client, ana)
     return Reader(client)

@@ -15,7 +15,7 @@ from inbox.queries.decisions.masked_values import (
     masked_values_of_call,
     masked_values_of_interrupt,
 )
-from inbox.queries.people.access import require_person
+from inbox.queries.people.access import require_fresh_sign_in, require_person
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 
@@ -33,9 +33,11 @@ def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     Raises:
         NotFound: there is no such part, or nothing in it is masked.
         Forbidden: only people who decide in the team.
+        ReauthenticationRequired.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
+    require_fresh_sign_in(actor, now)
     row = Interrupt.objects.select_related("tool_call").get(pk=interrupt_id)
     decision = Decision.objects.filter(interrupt=row, withdrawn_at=None).first()
     parts = masked_values_of_interrupt(row, decision)
@@ -55,6 +57,7 @@ def unmask_tool_call(*, call_id: UUID, what: str, actor: Actor) -> str:
     """Return the part `what` of a tool call without masks, like `unmask_interrupt`."""
     thread, now = lock_thread(tool_calls=call_id)
     require_person(actor, thread.team_id, Permission.DECIDE)
+    require_fresh_sign_in(actor, now)
     call = ToolCall.objects.get(pk=call_id)
     started = AuditEntry.objects.filter(chain=thread.pk, tool_call=call, action="tool.started")
     entries = started.select_related("payload").order_by("seq")

@@ -11,12 +11,14 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.models import ChatLinkCode, Membership, User
-from inbox.models.locks import lock_superusers, lock_user
+from inbox.actions.people.credentials import end_credentials
+from inbox.models import ChatLinkCode, Membership, Team, User
+from inbox.models.locks import lock_credentials, lock_superusers, lock_teams, lock_user
 from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
+from inbox.queries.people.credentials import rows_of
 from inbox.rules import errors
 from inbox.rules.people.access import SIGN_IN, Actor
 from inbox.rules.text.messages import TranslatableMessage
@@ -154,7 +156,10 @@ def record_change(user_id: int | None, action: str, actor: Actor, **detail: Any)
 @transaction.atomic(durable=True)
 def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
     """
-    Activate a person, or deactivate them and end all their sessions.
+    Activate a person, or deactivate them.
+
+    Deactivation ends all their sessions, and in every team their keys, webhooks and invitations as
+    `end_credentials` does. They do not come back when the person is activated again.
 
     The last administrator of a team may be deactivated, as superusers administer every team. Safe
     to replay: a call without effect writes no audit entry.
@@ -169,6 +174,7 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
     if not is_active:
         _check_other_superuser(user)
         end_sessions(user.pk)
+        _end_credentials(user, actor)
     user.is_active = is_active
     user.save(update_fields=["is_active"])
     action = "person.activated" if is_active else "person.deactivated"
@@ -192,6 +198,16 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     user.save(update_fields=["is_superuser", "is_staff"])
     action = "superuser.added" if is_superuser else "superuser.removed"
     record_change(user.pk, action, actor, username=user.username)
+
+
+def _end_credentials(user: User, actor: Actor) -> None:
+    """End the keys, webhooks and invitations of a person in all teams, also in former ones."""
+    lock_credentials(user.pk)
+    teams = Team.objects.values_list("pk", flat=True)
+    owned = rows_of(user.pk, list(teams))
+    team_ids = {row.team_id for row in owned.all()}
+    lock_teams(team_ids)
+    end_credentials(user_id=user.pk, team_ids=team_ids, actor=actor, now=database_now())
 
 
 def _lock_user(actor: Actor, **lookup: Any) -> User:

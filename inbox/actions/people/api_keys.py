@@ -16,7 +16,7 @@ from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Agent, ApiKey
 from inbox.models.locks import lock_api_key
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import permissions_in, require
+from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
@@ -70,7 +70,7 @@ def make_key(
     idempotency = idempotency or IdempotencyKey()
     with _audit_rejected(actor, team_id=team_id, name=name):
         # Locked: concurrent requests must not exceed the limit.
-        lock_permitted_team(team_id, actor, Permission.ADMIN)
+        lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
         check_key(
             name=name,
             scopes=scopes,
@@ -97,10 +97,11 @@ def make_key(
             scopes=sorted(scopes),
             created_by=actor.label[:160],
             made_by_user_id=actor.person_id,
+            owner_id=actor.person_id,
             created_at=now,
             expires_at=_end(actor, now, days),
         )
-        _record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
+        record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
         return key, token
 
 
@@ -122,7 +123,7 @@ def rotate_key(
         KeyEnded.
     """
     with _audit_rejected(actor, key_id=key_id):
-        key, now = _lock_key(key_id, actor)
+        key, now = _lock_key(key_id, actor, fresh_sign_in=True)
         check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
         check_overlap(overlap_hours)
         if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
@@ -135,6 +136,7 @@ def rotate_key(
         key.digest, key.prefix = digest_token(token), token[:_PREFIX_CHARACTERS]
         key.rotated_at = now
         key.made_by_user_id = actor.person_id or key.made_by_user_id
+        key.owner_id = actor.person_id or key.owner_id
         if days is not UNCHANGED:
             check_key(
                 name=key.name,
@@ -146,8 +148,10 @@ def rotate_key(
             key.expires_at = _end(actor, now, days)
         else:
             check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
-        key.save(update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at", "made_by_user"])
-        _record(
+        key.save(
+            update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at", "made_by_user", "owner"]
+        )
+        record(
             key,
             "key.rotated",
             actor,
@@ -172,16 +176,19 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     if key.revoked_at is None:
         key.revoked_at = now
         key.save(update_fields=["revoked_at"])
-        _record(key, "key.revoked", actor, now)
+        record(key, "key.revoked", actor, now)
     return key
 
 
-def _lock_key(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
+def _lock_key(
+    key_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[ApiKey, datetime]:
     """Lock and return a key of a team that the actor administers."""
     key = lock_api_key(key_id)
     if key is None:
         raise errors.NotFound()
-    require(actor, key.team_id, Permission.ADMIN)
+    # Locked: whoever is removed meanwhile must not receive a token afterwards.
+    lock_permitted_team(key.team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return key, database_now()
 
 
@@ -216,7 +223,7 @@ def _text(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any) -> None:
+def record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any) -> None:
     about = {"key": str(key.pk), "name": key.name, "prefix": key.prefix}
     if key.agent is not None:
         about["agent"] = key.agent.slug

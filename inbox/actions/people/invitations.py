@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -65,7 +66,8 @@ def invite(
     """
     email, idempotency = email.strip().lower(), idempotency or IdempotencyKey()
     with transaction.atomic(durable=True):
-        team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+        team = lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
+        now = database_now()
         check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
         _check_address(email)
         if earlier := existing_result(idempotency, actor=actor, now=now):
@@ -83,11 +85,12 @@ def invite(
             email=email,
             role=role,
             invited_by=actor.label[:160],
+            owner_id=actor.person_id,
             created_at=now,
         )
         link = _give_link(row, site, now)
         row.save(force_insert=True)
-        _record(row, "invitation.sent", actor, now)
+        record(row, "invitation.sent", actor, now)
         return row, link
 
 
@@ -102,19 +105,21 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         RateLimited: it was sent again five times within the hour.
     """
     with transaction.atomic(durable=True):
-        row, now = _lock_invitation(invitation_id, actor)
+        row, now = _lock_invitation(invitation_id, actor, fresh_sign_in=True)
         may_give = permissions_in(actor, row.team_id)
         check_role_given(role=Role(row.role), before=None, may_give=may_give)
         check_can_be_sent(state_of(row, now))
         _check_resends(invitation_id)
         link = _give_link(row, site, now)
+        row.owner_id = actor.person_id or row.owner_id
         row.save(
             update_fields=[
+                "owner",
                 *("digest", "mail", "sent_at", "expires_at"),
                 *("link", "language", "tries", "next_try_at"),
             ]
         )
-        _record(row, "invitation.resent", actor, now)
+        record(row, "invitation.resent", actor, now)
         return row, link
 
 
@@ -146,7 +151,7 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
         check_is_open(InvitationState.ACCEPTED)
     row.withdrawn_at = now
     row.save(update_fields=["withdrawn_at"])
-    _record(row, "invitation.withdrawn", actor, now)
+    record(row, "invitation.withdrawn", actor, now)
 
 
 def _give_link(row: Invitation, site: str, now: datetime) -> str:
@@ -163,12 +168,14 @@ def _give_link(row: Invitation, site: str, now: datetime) -> str:
     return ""
 
 
-def _lock_invitation(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
+def _lock_invitation(
+    invitation_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[Invitation, datetime]:
     """Return an invitation under the lock of its team, which the actor must administer."""
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:
         raise errors.NotFound()
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
 
 
@@ -183,7 +190,7 @@ def _check_address(email: str) -> None:
         raise errors.InvalidValue(text, problems={"email": [text]})
 
 
-def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
+def record(row: Invitation, action: str, actor: Actor, now: datetime, **detail: Any) -> None:
     audit_trail.record(
         action,
         actor,
@@ -192,4 +199,5 @@ def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
         invitation=str(row.pk),
         email=row.email,
         role=row.role,
+        **detail,
     )

@@ -1,20 +1,31 @@
 """Teams and their members."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.decisions.assignees import clear_assignments
+from inbox.actions.people.credentials import end_credentials, members_by_id
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
+from inbox.models.locks import lock_credentials
+from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import is_installation_admin, permissions_in
+from inbox.queries.people.access import is_installation_admin, permissions_in, require_fresh_sign_in
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.rules.people.team_settings import MAY_BE_NONE, check_settings
+from inbox.rules.people.required_sign_in import check_required_sign_in
+from inbox.rules.people.team_settings import (
+    MAY_BE_NONE,
+    SESSION_LIMITS,
+    SIGN_IN_SETTINGS,
+    check_settings,
+)
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -56,6 +67,7 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
 def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail: str) -> None:
     """Make a person a member of a team, in the transaction of the caller."""
     row = Membership.objects.create(team_id=team_id, user=user, role=role)
+    shorten_sessions(user.pk)
     _record(row, "member.added", actor, role=role, **detail)
 
 
@@ -67,7 +79,9 @@ _AUDIT_ACTIONS = {
 
 
 @transaction.atomic(durable=True)
-def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
+def change_team(
+    *, team_id: UUID, actor: Actor, name: str | None = None, **new_settings: Any
+) -> Team:
     """
     Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
@@ -81,9 +95,15 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
     changes = {
-        key: value for key, value in settings.items() if value is not None or key in MAY_BE_NONE
+        key: value for key, value in new_settings.items() if value is not None or key in MAY_BE_NONE
     }
     check_settings(changes)
+    if required_sign_in := changes.get("required_sign_in"):
+        check_required_sign_in(
+            required_sign_in,
+            own_proofs=actor.proofs if actor.session_key else None,
+            has_providers=bool(settings.OIDC_PROVIDERS),
+        )
     if name is not None and name != team.name:
         audit_trail.record("team.renamed", actor, now, team_id=team.pk, before=team.name, name=name)
         team.name = name
@@ -91,11 +111,16 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     for setting, value in changes.items():
         before = getattr(team, setting)
         if value != before:
+            if setting in SIGN_IN_SETTINGS:
+                require_fresh_sign_in(actor, now)
             action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
             detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
             audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
             setattr(team, setting, value)
             team.save(update_fields=[setting])
+    if any(setting in changes for setting in SESSION_LIMITS):
+        for user_id in Membership.objects.filter(team=team).values_list("user", flat=True):
+            shorten_sessions(user_id)
     return team
 
 
@@ -109,7 +134,7 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
         MoreThanOwn: the role has permissions that the actor does not have.
         LastAdmin.
     """
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
     row = _member(team_id, user_id)
     before = Role(row.role)
     if before is role:
@@ -125,22 +150,39 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
 
 
 @transaction.atomic(durable=True)
-def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
+def remove_member(
+    *, team_id: UUID, user_id: int, actor: Actor, heirs: Mapping[UUID, int] | None = None
+) -> None:
     """
     Remove a member from a team, or leave it; ends their access to it.
 
-    Their decisions stay; open requests are no longer assigned to them.
+    Their decisions stay; open requests are no longer assigned to them. Their keys are revoked,
+    their webhooks disabled and their invitations withdrawn, except for those in `heirs`: by id, the
+    member who becomes the owner.
 
     Raises:
         NotFound, Forbidden, LastAdmin.
+        InvalidValue: an heir is no other active member.
     """
     leaves = actor.user_id == user_id
-    lock_permitted_team(team_id, actor, Permission.READ if leaves else Permission.ADMIN)
+    permission = Permission.READ if leaves and not heirs else Permission.ADMIN
+    if user_id <= _MAX_ID:
+        lock_credentials(user_id, team_id)
+    lock_permitted_team(team_id, actor, permission)
     row = _member(team_id, user_id)
     check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
     _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)
     row.delete()
     clear_assignments(team_id, user_id)
+    heirs = heirs or {}
+    members = members_by_id(team_id, set(heirs.values()))  # read after the deletion
+    end_credentials(
+        user_id=user_id,
+        team_ids=[team_id],
+        actor=actor,
+        now=database_now(),
+        heirs={key: members[heir] for key, heir in heirs.items()},
+    )
 
 
 def _member(team_id: UUID, user_id: int) -> Membership:

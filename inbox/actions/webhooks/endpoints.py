@@ -19,7 +19,6 @@ from inbox.models import Agent, Delivery, WebhookEndpoint
 from inbox.models.locks import lock_webhook
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
-from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
@@ -53,7 +52,7 @@ def add_webhook(
         InvalidValue: the URL or an event type is invalid, or the team has too many endpoints.
     """
     # Locked: concurrent requests must not exceed the limit.
-    lock_permitted_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
     event_types = _check(url, event_types, description)
     idempotency, now = idempotency or IdempotencyKey(), database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
@@ -72,6 +71,7 @@ def add_webhook(
         description=description,
         event_types=event_types,
         secret=encrypt(secret),
+        owner_id=actor.person_id,
         created_at=now,
         changed_at=now,
     )
@@ -129,7 +129,7 @@ def change_webhook(
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor, fresh_sign_in=url is not None)
     check_seen()
     if endpoint.agent_id and not (url is None and event_types is None):
         text = TranslatableMessage(
@@ -161,7 +161,7 @@ def change_webhook(
         endpoint.save(update_fields=[*changes, "changed_at"])
         record(endpoint, "webhook.changed", actor, now, changed=sorted(changes))
     if enabled is not None and enabled is (endpoint.disabled_at is not None):
-        _enable(endpoint, actor, now) if enabled else _disable(endpoint, actor, now)
+        _enable(endpoint, actor, now) if enabled else disable(endpoint, actor, now)
     return endpoint
 
 
@@ -173,11 +173,12 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor, fresh_sign_in=True)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
-    endpoint.save(update_fields=["secret", "former_secret", "former_until"])
+    endpoint.owner_id = actor.person_id or endpoint.owner_id
+    endpoint.save(update_fields=["secret", "former_secret", "former_until", "owner"])
     record(endpoint, "webhook.rotated", actor, now)
     return endpoint, secret
 
@@ -219,12 +220,15 @@ def record(
     audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
-def lock_permitted_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def lock_permitted_endpoint(
+    endpoint_id: UUID, actor: Actor, *, fresh_sign_in: bool = False
+) -> tuple[WebhookEndpoint, datetime]:
     """Lock an endpoint of a team that the actor administers; raises NotFound, Forbidden."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()
-    require(actor, endpoint.team_id, Permission.ADMIN)
+    # Locked: whoever is removed meanwhile must not receive a secret afterwards.
+    lock_permitted_team(endpoint.team_id, actor, Permission.ADMIN, fresh_sign_in=fresh_sign_in)
     return endpoint, database_now()
 
 
@@ -238,10 +242,16 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 
 
-def _disable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
-    endpoint.disabled_at, endpoint.disabled_reason = now, DisabledReason.BY_HAND
+def disable(
+    endpoint: WebhookEndpoint,
+    actor: Actor,
+    now: datetime,
+    reason: DisabledReason = DisabledReason.BY_HAND,
+) -> None:
+    """Disable an endpoint that the caller has locked; its messages wait until it is enabled."""
+    endpoint.disabled_at, endpoint.disabled_reason = now, reason
     endpoint.save(update_fields=["disabled_at", "disabled_reason"])
-    record(endpoint, "webhook.disabled", actor, now, reason=DisabledReason.BY_HAND)
+    record(endpoint, "webhook.disabled", actor, now, reason=reason)
 
 
 def _new_secret() -> str:

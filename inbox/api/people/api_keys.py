@@ -69,6 +69,8 @@ class Key(Schema):
     agent: str | None = source("agent.slug")
     """The agent that the key belongs to: it reads and runs this agent and nothing else."""
     made_by: PersonName = source("created_by")
+    owner_id: int | None
+    """The key is revoked when this person leaves; null: a command made it."""
     created_at: datetime
     rotated_at: datetime | None
     former_token_until: datetime | None = source("former_until")

@@ -1,17 +1,21 @@
 """REST: teams and their members."""
 
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from inbox.actions.people.credentials import hand_over
 from inbox.actions.people.members import change_role, change_team, make_team, remove_member
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
     UNSET,
     Flag,
+    Id,
     PersonName,
     Range,
     TeamName,
@@ -23,6 +27,7 @@ from inbox.api.base.openapi_descriptions import describe_operation, page_paramet
 from inbox.api.base.pagination import NUMBER_CURSOR, SLUG
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
+from inbox.queries.people.credentials import CredentialKind, credentials_of
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.decisions.teamwork.collaboration import (
@@ -32,6 +37,13 @@ from inbox.rules.decisions.teamwork.collaboration import (
 )
 from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.reject_reasons import MAX_REJECT_REASON_CHARACTERS, MAX_REJECT_REASONS
+from inbox.rules.people.required_sign_in import RequiredSignIn
+from inbox.rules.people.session_limits import (
+    MAX_IDLE_MINUTES,
+    MAX_SESSION_HOURS,
+    MIN_IDLE_MINUTES,
+    MIN_SESSION_HOURS,
+)
 from inbox.rules.people.team_settings import MAX_FILE_DAYS
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
@@ -58,6 +70,16 @@ class TeamChange(Schema):
     """Hours until an approval lapses, if the call has not started."""
     file_days: Annotated[int, Range(1, MAX_FILE_DAYS), example(90)] | None = UNSET
     """Days until files are erased, those that are older now at the next sweep; null: never."""
+    session_idle_minutes: (
+        Annotated[int, Range(MIN_IDLE_MINUTES, MAX_IDLE_MINUTES), example(30)] | None
+    ) = UNSET
+    """Minutes without use after which sessions of members end; null: as the installation."""
+    session_hours: (
+        Annotated[int, Range(MIN_SESSION_HOURS, MAX_SESSION_HOURS), example(24)] | None
+    ) = UNSET
+    """Hours after the sign-in after which sessions of members end; null: as the installation."""
+    required_sign_in: RequiredSignIn = UNSET
+    """How members must have signed in to enter the team; API keys are not affected."""
     requires_view_digest: Flag = UNSET
     """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET
@@ -103,6 +125,27 @@ class Member(MemberChange):
     name: PersonName = source("user.display_name")
     is_active: bool = source("user.is_active")
     """A member who is not active cannot sign in, and rules do not count them."""
+
+
+class Credential(Schema):
+    """A key, a webhook or an open invitation that ends when its owner leaves the team."""
+
+    id: Id
+    kind: CredentialKind
+    name: Annotated[str, example("ci")]
+    """The name of a key, the description or host of a webhook, the address of an invitation."""
+    created_at: datetime
+    last_used_at: datetime | None
+    """Of a key."""
+
+
+class Credentials(Schema):
+    results: list[Credential]
+
+
+class OwnerInput(Schema):
+    user: Annotated[int, Range(1, 2**63 - 1), example(7)]
+    """The id of another member."""
 
 
 class Teams(ApiView):
@@ -180,12 +223,45 @@ class Teams(ApiView):
         "Remove a member, or leave the team",
         {204: None},
         scope=Permission.ADMIN,
-        description="Ends the sessions of the member in this team. Every member may leave.",
+        description="Ends the access of the member to this team. Every member may leave. The "
+        "keys that the member owns are revoked, their webhooks disabled and their invitations "
+        "withdrawn: give those that are to stay another owner first.",
         refusals=(errors.LastAdmin,),
     )
     def remove_member(self, request: Request, team: str, user: int) -> Response:
         actor = self.actor
         remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
+        return Response(status=204)
+
+    @operation(
+        "GET",
+        "List what ends when a member leaves",
+        {200: Credentials},
+        scope=Permission.ADMIN,
+        description="The keys, webhooks and open invitations that the member owns. Members may "
+        "read their own.",
+    )
+    def list_credentials(self, request: Request, team: str, user: int) -> Response:
+        rows = credentials_of(self.actor, team_for(self.actor, team).pk, user)
+        return Response({"results": [Credential.represent(row) for row in rows]})
+
+    @operation(
+        "PUT",
+        "Give a key, a webhook or an invitation another owner",
+        {204: None},
+        scope=Permission.ADMIN,
+        body=OwnerInput,
+        description="Its token, secret or link stays: rotate it if the former owner knows it.",
+        refusals=(errors.InvalidValue,),
+    )
+    def hand_over(self, request: Request, team: str, user: int, credential_id: UUID) -> Response:
+        hand_over(
+            team_id=team_for(self.actor, team).pk,
+            owner_id=user,
+            credential_id=credential_id,
+            heir_id=OwnerInput.from_request(request).user,
+            actor=self.actor,
+        )
         return Response(status=204)
 
 

@@ -46,6 +46,14 @@ class ApiKey(models.Model):
         db_index=False,
         help_text="the last person to receive a token of it; null: a command, or not known",
     )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the key ends when this person leaves; null: the person in made_by_user",
+    )
     created_at = models.DateTimeField()
     rotated_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True, help_text="null: it does not expire")
@@ -59,6 +67,11 @@ class ApiKey(models.Model):
                 condition=Q(agent=None) | _OF_AN_AGENT, name="keys_of_agents_never_decide"
             )
         ]
+
+    @classmethod
+    def owned_by(cls, user_id: int) -> Q:
+        """Return the condition for the keys that end when this person leaves."""
+        return Q(owner=user_id) | Q(owner=None, made_by_user=user_id)
 
     def permissions(self) -> frozenset[Permission]:
         return permissions_of_key(self.scopes, of_agent=self.agent_id is not None)

@@ -1,5 +1,6 @@
 """Invitations to a team."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -32,6 +33,14 @@ class Invitation(models.Model):
     tries = models.PositiveSmallIntegerField(default=0, help_text="of sending the mail")
     next_try_at = models.DateTimeField(null=True, help_text="null when the mail is settled")
     invited_by = models.CharField(max_length=160, help_text="name of the actor in the audit trail")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the invitation ends when this person leaves; null: a command, or not known",
+    )
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(help_text="time of the current link")
     expires_at = models.DateTimeField()

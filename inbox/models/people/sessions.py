@@ -9,12 +9,15 @@ from allauth.core.internal.httpkit import HTTP_USER_AGENT_MAX_LENGTH
 from allauth.usersessions.models import UserSession, UserSessionManager
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 
+from inbox.models.people.teams import Membership
 from inbox.models.statements import Select
 from inbox.platform import clock
+from inbox.rules.people.session_limits import SessionLimits
 
 
 def stored_key(session_key: str | None) -> str:
@@ -43,7 +46,12 @@ class SessionStore(db.SessionStore):
     def create_model_instance(self, data: dict[str, Any]) -> Any:
         row = super().create_model_instance(data)
         row.session_key = stored_key(row.session_key)
-        row.expire_date = min(row.expire_date, _idle_until())
+        user_id = data.get(SESSION_KEY)
+        if user_id is None:
+            row.expire_date = min(row.expire_date, clock.now() + default_limits().idle)
+        else:
+            end = _end_of_session(row.session_key, int(user_id))
+            row.expire_date = min(row.expire_date, end)
         return row
 
     def _get_session_from_db(self) -> Any:
@@ -74,9 +82,37 @@ _SESSION = Select(
 )
 
 
-def _idle_until() -> datetime:
+def default_limits() -> SessionLimits:
+    """Return the limits of the installation."""
+    idle, total = settings.SESSION_IDLE_SECONDS, settings.SESSION_COOKIE_AGE
+    return SessionLimits(timedelta(seconds=idle), timedelta(seconds=total))
+
+
+def limits_of(user_id: int) -> SessionLimits:
+    """Return the strictest limits of the installation and of a person's teams."""
+    limits = default_limits()
+    rows = Membership.objects.filter(user=user_id)
+    for idle_minutes, hours in rows.values_list(
+        "team__session_idle_minutes", "team__session_hours"
+    ):
+        limits = limits.shortened(idle_minutes=idle_minutes, hours=hours)
+    return limits
+
+
+def shorten_sessions(user_id: int) -> None:
+    """Apply the limits of a person to their open sessions; longer limits apply at the next use."""
+    limits = limits_of(user_id)
+    for row in UserSession.objects.filter(user=user_id):
+        end = limits.end_of(began_at=row.created_at, used_at=row.last_seen_at)
+        rows = Session.objects.filter(session_key=row.session_key, expire_date__gt=end)
+        rows.update(expire_date=end)
+
+
+def _end_of_session(key: str, user_id: int) -> datetime:
     """Return the end of a session that is used now and not again."""
-    return clock.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS)
+    now = clock.now()
+    began_at = UserSession.objects.filter(session_key=key).values_list("created_at", flat=True)
+    return limits_of(user_id).end_of(began_at=began_at.first() or now, used_at=now)
 
 
 def _record_session_use(manager: Any, request: HttpRequest) -> None:
@@ -93,9 +129,9 @@ def _record_session_use(manager: Any, request: HttpRequest) -> None:
             "last_seen_at": clock.now(),
         },
     )
-    end = used.created_at + timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    rows = Session.objects.filter(session_key=used.session_key)
-    rows.update(expire_date=min(end, _idle_until()))
+    limits = limits_of(used.user_id)
+    end = limits.end_of(began_at=used.created_at, used_at=used.last_seen_at)
+    Session.objects.filter(session_key=used.session_key).update(expire_date=end)
 
 
 def _delete_ended_sessions(manager: Any, user: Any) -> list[UserSession]:

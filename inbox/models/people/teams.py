@@ -14,6 +14,7 @@ from inbox.rules.decisions.teamwork.collaboration import (
 )
 from inbox.rules.people.access import Role
 from inbox.rules.people.reject_reasons import default_reject_reasons
+from inbox.rules.people.required_sign_in import RequiredSignIn
 
 
 class User(AbstractUser):
@@ -99,6 +100,19 @@ class Team(models.Model):
     )
     file_days = models.PositiveIntegerField(
         null=True, help_text="days until files are erased; null: never"
+    )
+    session_idle_minutes = models.PositiveIntegerField(
+        null=True, help_text="of the members' sessions without use; null: as the installation"
+    )
+    session_hours = models.PositiveIntegerField(
+        null=True, help_text="of the members' sessions in total; null: as the installation"
+    )
+    required_sign_in = models.CharField(
+        max_length=13,
+        choices=choices(RequiredSignIn),
+        default=RequiredSignIn.ANY,
+        db_default=RequiredSignIn.ANY.value,
+        help_text="how members must have signed in to enter the team",
     )
     audit_erased_to = models.BigIntegerField(
         default=0, help_text="id of the last audit entry that was old enough"

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
@@ -21,8 +22,8 @@ class WebhookEndpoint(models.Model):
     A URL that receives a team's events; its row is the lock of its deliveries.
 
     A removed endpoint remains as a row without secrets, because concurrent deliveries may refer to
-    it. A transaction that locks it takes no other lock, and one that holds a thread's lock never
-    waits for it.
+    it. A transaction that locks it takes no other lock but that of its team afterwards, and one
+    that holds a thread's lock never waits for it.
     """
 
     id = id_field()
@@ -46,6 +47,14 @@ class WebhookEndpoint(models.Model):
     disabled_reason = models.CharField(max_length=10, choices=choices(DisabledReason), blank=True)
     failures = models.PositiveIntegerField(default=0, help_text="consecutive failures")
     failing_since = models.DateTimeField(null=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the webhook is disabled when this person leaves; null: not known, or a command",
+    )
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True)

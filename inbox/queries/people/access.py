@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q
 
 from inbox.models import ApiKey, ChatIdentity, DecisionLink, Membership, Team, User
@@ -20,7 +21,9 @@ from inbox.rules.people.access import (
     ActorKind,
     Permission,
     Role,
+    may_enter,
 )
+from inbox.rules.people.auth_methods import check_fresh_sign_in
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -42,17 +45,24 @@ def permissions_in(
         return frozenset()
     if actor.runs_installation and is_installation_admin(actor):
         return ROLE_PERMISSIONS[Role.ADMIN]
-    role = _ROLE.first(user=actor.user_id, team=team_id)
-    return ROLE_PERMISSIONS[Role(role)] if role else frozenset()
+    row = _ROLE.first(user=actor.user_id, team=team_id)
+    if row is None:
+        return frozenset()
+    role, required_sign_in = row
+    return ROLE_PERMISSIONS[Role(role)] if may_enter(actor, required_sign_in) else frozenset()
 
 
 _MEMBERSHIPS = Membership.objects.filter(user__is_active=True)
 _ROLE = Select(
     lambda params: _MEMBERSHIPS.filter(user=params.user, team=params.team).values_list(
-        "role", flat=True
+        "role", "team__required_sign_in"
     )
 )
-_ROLES = Select(lambda params: _MEMBERSHIPS.filter(user=params.user).values_list("team", "role"))
+_ROLES = Select(
+    lambda params: _MEMBERSHIPS.filter(user=params.user).values_list(
+        "team", "role", "team__required_sign_in"
+    )
+)
 _TEAMS = Select(
     lambda params: (
         _MEMBERSHIPS.filter(user=params.user).select_related("team").order_by("team__name", "pk")
@@ -74,8 +84,8 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
         return []
     return [
         team
-        for team, role in _ROLES.all(user=actor.user_id)
-        if permission in ROLE_PERMISSIONS[Role(role)]
+        for team, role, required_sign_in in _ROLES.all(user=actor.user_id)
+        if permission in ROLE_PERMISSIONS[Role(role)] and may_enter(actor, required_sign_in)
     ]
 
 
@@ -102,8 +112,19 @@ def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
     """Return the teams of a person, by name, with the permissions in each."""
     if actor.user_id is None:
         return []
+    return [
+        (row.team, ROLE_PERMISSIONS[Role(row.role)])
+        for row in _TEAMS.all(user=actor.user_id)
+        if may_enter(actor, row.team.required_sign_in)
+    ]
+
+
+def closed_teams_of(actor: Actor) -> list[Team]:
+    """Return the teams of a person that their session does not enter, as it is now, by name."""
+    if actor.user_id is None:
+        return []
     rows = _TEAMS.all(user=actor.user_id)
-    return [(row.team, ROLE_PERMISSIONS[Role(row.role)]) for row in rows]
+    return [row.team for row in rows if not may_enter(actor, row.team.required_sign_in)]
 
 
 def may_decide_anywhere(actor: Actor) -> bool:
@@ -193,6 +214,20 @@ def require_current(
 def _is_connected(actor: Actor) -> bool:
     identities = ChatIdentity.objects.filter(user=actor.user_id)
     return identities.filter(pk__in=[actor.chat_identity_id]).exists()
+
+
+def require_fresh_sign_in(actor: Actor, now: datetime) -> None:
+    """
+    Raise unless the actor's session has a fresh sign-in; keys and the system need none.
+
+    Call it after `require`, so that it does not reveal what exists.
+
+    Raises:
+        ReauthenticationRequired.
+    """
+    if actor.kind is ActorKind.HUMAN and actor.session_key:
+        within = timedelta(minutes=settings.REAUTHENTICATION_MINUTES)
+        check_fresh_sign_in(actor.signed_in_at, now, within=within)
 
 
 def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:

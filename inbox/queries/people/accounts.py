@@ -19,6 +19,7 @@ class OpenSession:
     """A session in which the user is signed in."""
 
     id: int
+    user: User
     browser: str  #: "" if unknown
     system: str  #: "" if unknown
     address: str
@@ -92,18 +93,24 @@ def user_by_verified_email(email: str) -> User | None:
 
 def sessions_of(actor: Actor) -> list[OpenSession]:
     """Return the actor's sessions: the current one first, then by last use."""
-    rows = list(UserSession.objects.filter(user_id=actor.user_id).order_by("-last_seen_at"))
+    rows = list(
+        UserSession.objects.filter(user_id=actor.user_id)
+        .select_related("user")
+        .order_by("-last_seen_at")
+    )
     live = live_sessions([row.session_key for row in rows])
-    sessions = [
-        OpenSession(
-            row.pk,
-            *browser_and_system(row.user_agent),
-            address=row.ip,
-            began_at=row.created_at,
-            seen_at=row.last_seen_at,
-            is_this=row.session_key == actor.session_key,
-        )
-        for row in rows
-        if row.session_key in live
-    ]
+    sessions = [open_session(row, actor) for row in rows if row.session_key in live]
     return sorted(sessions, key=lambda session: not session.is_this)
+
+
+def open_session(row: UserSession, actor: Actor) -> OpenSession:
+    """Return a session as the actor sees it; its user has been read."""
+    return OpenSession(
+        row.pk,
+        row.user,
+        *browser_and_system(row.user_agent),
+        address=row.ip,
+        began_at=row.created_at,
+        seen_at=row.last_seen_at,
+        is_this=row.session_key == actor.session_key,
+    )

@@ -23,6 +23,7 @@ from inbox.queries.people.api_key_tokens import (
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.people.auth_methods import last_sign_in, sign_in_method
+from inbox.rules.people.required_sign_in import proofs_in
 
 
 def actor_of_header(header: str) -> Actor | None:
@@ -65,6 +66,7 @@ def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
         method=sign_in_method(steps),
         session_key=stored_key(session.session_key) if session else "",
         signed_in_at=last_sign_in(steps),
+        proofs=proofs_in(steps),
     )
 
 

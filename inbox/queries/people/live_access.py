@@ -15,6 +15,7 @@ from inbox.rules.people.access import (
     Actor,
     Permission,
     Role,
+    may_enter,
 )
 
 
@@ -50,7 +51,7 @@ def live_access_of(actors: Sequence[Actor]) -> list[LiveAccess | None]:
         elif actor.user_id is None or actor.session_key not in sessions:
             accesses.append(None)
         else:
-            accesses.append(by_user.get(actor.user_id, LiveAccess()))
+            accesses.append(_access_of_person(actor, by_user.get(actor.user_id, [])))
     return accesses
 
 
@@ -60,17 +61,25 @@ def live_sessions(keys: Collection[str]) -> set[str]:
     return set(live.values_list("session_key", flat=True)) if keys else set()
 
 
-def _access_by_user(user_ids: Collection[int]) -> dict[int, LiveAccess]:
+def _access_by_user(user_ids: Collection[int]) -> dict[int, list[tuple[UUID, str, str]]]:
+    """Return the team, the role and the required sign-in of each membership, by user."""
     rows = Membership.objects.filter(user__in=user_ids, user__is_active=True)
-    accesses: dict[int, LiveAccess] = {}
-    for user_id, team_id, role in rows.values_list("user", "team", "role"):
-        permissions, team = ROLE_PERMISSIONS[Role(role)], frozenset({str(team_id)})
-        access = accesses.get(user_id, LiveAccess())
-        accesses[user_id] = LiveAccess(
-            reads=access.reads | team if Permission.READ in permissions else access.reads,
-            decides=access.decides | team if Permission.DECIDE in permissions else access.decides,
+    memberships: dict[int, list[tuple[UUID, str, str]]] = {}
+    columns = ("user", "team", "role", "team__required_sign_in")
+    for user_id, team_id, role, required_sign_in in rows.values_list(*columns):
+        memberships.setdefault(user_id, []).append((team_id, role, required_sign_in))
+    return memberships
+
+
+def _access_of_person(actor: Actor, memberships: Sequence[tuple[UUID, str, str]]) -> LiveAccess:
+    def teams_with(permission: Permission) -> frozenset[str]:
+        return frozenset(
+            str(team_id)
+            for team_id, role, required_sign_in in memberships
+            if permission in ROLE_PERMISSIONS[Role(role)] and may_enter(actor, required_sign_in)
         )
-    return accesses
+
+    return LiveAccess(reads=teams_with(Permission.READ), decides=teams_with(Permission.DECIDE))
 
 
 def _access_of_key(actor: Actor) -> LiveAccess:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from inbox.rules.people.required_sign_in import Proof, is_met
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -63,6 +64,7 @@ class Actor:
     #: The digest of a user's session key; the session may end at any time.
     session_key: str = field(default="", repr=False)
     signed_in_at: datetime | None = None  #: when the user proved last who they are
+    proofs: frozenset[Proof] = frozenset()  #: of a session, for teams that require a sign-in
     agent_id: UUID | None = None  #: the agent to which a key is limited
     #: The digest of the token that was sent; a former token of a key ends before the key.
     token_digest: str = field(default="", repr=False)
@@ -83,6 +85,16 @@ class Actor:
     def person_id(self) -> int | None:
         """The person who acts, or who received the token of the key that acts."""
         return self.user_id or self.maker_id
+
+
+def may_enter(actor: Actor, required_sign_in: str) -> bool:
+    """
+    Return whether a person's session meets what a team requires of sign-ins.
+
+    People without a session (links in mails, accounts in chats) are covered by the ways in that the
+    team's policy names.
+    """
+    return not actor.session_key or is_met(required_sign_in, actor.proofs)
 
 
 def actor_key(actor: Actor) -> str:

@@ -11,6 +11,13 @@ from inbox.rules.decisions.teamwork.collaboration import (
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.groups import check_group_name
 from inbox.rules.people.reject_reasons import check_reject_reasons
+from inbox.rules.people.required_sign_in import RequiredSignIn
+from inbox.rules.people.session_limits import (
+    MAX_IDLE_MINUTES,
+    MAX_SESSION_HOURS,
+    MIN_IDLE_MINUTES,
+    MIN_SESSION_HOURS,
+)
 from inbox.rules.runs.headings import check_headings
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -22,7 +29,11 @@ SWITCHES = (
     "messages_show_arguments",
 )
 #: The settings for which None is a value.
-MAY_BE_NONE = ("self_approval", "file_days")
+MAY_BE_NONE = ("self_approval", "file_days", "session_idle_minutes", "session_hours")
+#: The settings that shorten the sessions of members at once.
+SESSION_LIMITS = ("session_idle_minutes", "session_hours")
+#: The settings that only a fresh sign-in changes.
+SIGN_IN_SETTINGS = (*SESSION_LIMITS, "required_sign_in")
 MAX_FILE_DAYS = 36_500
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {
@@ -46,6 +57,26 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
             "Approvals can expire after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
         ),
     ),
+    "session_idle_minutes": (
+        MIN_IDLE_MINUTES,
+        MAX_IDLE_MINUTES,
+        TranslatableMessage(
+            "Sessions can end after {least} to {most} minutes without use. Leave it empty for the "
+            "limit of the installation.",
+            least=MIN_IDLE_MINUTES,
+            most=MAX_IDLE_MINUTES,
+        ),
+    ),
+    "session_hours": (
+        MIN_SESSION_HOURS,
+        MAX_SESSION_HOURS,
+        TranslatableMessage(
+            "Sessions can end {least} to {most} hours after the sign-in. Leave it empty for the "
+            "limit of the installation.",
+            least=MIN_SESSION_HOURS,
+            most=MAX_SESSION_HOURS,
+        ),
+    ),
     "file_days": (
         1,
         MAX_FILE_DAYS,
@@ -65,6 +96,8 @@ def check_settings(changes: Mapping[str, Any]) -> None:
         if name == "override_group":
             if value:
                 check_group_name(value)
+        elif name == "required_sign_in":
+            RequiredSignIn(value)  # checked by the form and the schema
         elif name == "headings":
             check_headings(value)
         elif name == "reject_reasons":

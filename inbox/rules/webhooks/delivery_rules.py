@@ -43,6 +43,7 @@ class DeliveryStatus(StrEnum):
 
 class DisabledReason(StrEnum):
     BY_HAND = "by_hand"  #: disabled by an administrator
+    OWNER_LEFT = "owner_left"  #: its owner has left the team
     GONE = "gone"  #: the receiver answered 410
     FAILING = "failing"  #: no delivery has succeeded for a long time
 

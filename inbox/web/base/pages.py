@@ -25,11 +25,13 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox.platform import clock
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
 from inbox.queries.notifications.outages import switched_off_channels
+from inbox.queries.people.access import closed_teams_of, memberships_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.webhooks.endpoints import troubled_webhooks_in
-from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
+from inbox.rules.errors import Forbidden, NotFound, ReauthenticationRequired, Unauthenticated
 from inbox.rules.people.access import Actor
 from inbox.web.base.js_messages import js_messages
+from inbox.web.base.step_up import confirm_identity
 from inbox.web.base.toasts import DECIDED_PARAMETER, toast_in
 from inbox.web.base.translate import translate
 from inbox.web.decisions.saved_view_links import links_of
@@ -67,18 +69,36 @@ def _signed_in(view: ActorView[P]) -> View[P]:
             return _sign_in(request)
         if _has_nul(request):
             raise BadRequest("A text contains the character NUL.")
+        actor = actor_of_user(user, request.session)
         try:
-            response = view(request, actor_of_user(user, request.session), *args, **kwargs)
+            if must_complete_sign_in(request, actor):
+                return HttpResponseRedirect(reverse("required_sign_in"))
+            response = view(request, actor, *args, **kwargs)
         except NotFound as error:
+            if closed_teams_of(actor) and not is_fragment(request):
+                return HttpResponseRedirect(reverse("required_sign_in"))
             raise Http404(error.message) from error
         except Unauthenticated:  # signed out while the request was served
             return _sign_in(request)
+        except ReauthenticationRequired:
+            return confirm_identity(request, _url_after_sign_in(request))
         except Forbidden as error:
             raise PermissionDenied(translate(error.message)) from error
         patch_vary_headers(response, ["HX-Request"])
         return response
 
     return wrapped  # type: ignore[return-value]  # wraps() hides that only the names differ
+
+
+#: Pages that people reach whose sign-in enters none of their teams.
+_ALWAYS_OPEN = ("/account/", "/help/", "/join/", "/language/", "/theme")
+
+
+def must_complete_sign_in(request: HttpRequest, actor: Actor) -> bool:
+    """Return whether the page waits until the person's sign-in enters one of their teams."""
+    if is_fragment(request) or request.path.startswith(_ALWAYS_OPEN):
+        return False
+    return not memberships_of(actor) and bool(closed_teams_of(actor))
 
 
 def _sign_in(request: HttpRequest) -> HttpResponse:

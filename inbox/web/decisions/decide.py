@@ -18,6 +18,7 @@ from inbox.rules.policies.grants import GrantInvalid, GrantRequest
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import is_fragment, post_page
+from inbox.web.base.step_up import confirm_identity_url
 from inbox.web.base.toasts import toast_of
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submission
@@ -25,7 +26,6 @@ from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
 from inbox.web.files.form_uploads import has_uploads, site_of, store_uploads
-from inbox.web.people.sign_in import confirm_identity_url
 from inbox.web.policies.grant_form import GrantForm, grant_problems, may_have_grant_form
 
 

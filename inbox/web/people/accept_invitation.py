@@ -5,7 +5,6 @@ from allauth.account.models import Login
 from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import UsernameField
-from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox.actions.people.accept_invitation import join_team, join_with_new_account
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import joined_team, open_invitation
+from inbox.queries.people.password_validators import validate_password_of_invited
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.text.safe_text import escape_invisible
@@ -45,10 +45,16 @@ class NewAccount(forms.Form):
             raise forms.ValidationError(gettext("A user name cannot contain @."))
         return name
 
-    def clean_password(self) -> str:
-        password: str = self.cleaned_data["password"]
-        validate_password(password)
-        return password
+    def has_valid_password(self, token: str) -> bool:
+        """Return whether the invited person may have the password; add the form's errors."""
+        values = self.cleaned_data
+        try:
+            validate_password_of_invited(
+                open_invitation(token), values["username"], values["name"], values["password"]
+            )
+        except forms.ValidationError as error:
+            self.add_error("password", error)
+        return not self.errors
 
 
 @require_safe
@@ -83,6 +89,8 @@ def make_account(request: HttpRequest) -> HttpResponse:
         return _show(request, token, form=form, status=422)
     values = form.cleaned_data
     try:
+        if not form.has_valid_password(token):
+            return _show(request, token, form=form, status=422)
         user = join_with_new_account(
             token=token,
             username=values["username"],

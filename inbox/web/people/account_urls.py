@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 
 from allauth.account import views as allauth
+from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
 from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
@@ -24,6 +25,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from inbox.web.base import demo
 from inbox.web.people import account_page, mfa, passwords, sign_in
+from inbox.web.people.membership import required_sign_in
 
 
 def _form(view: Any, *, is_atomic: bool = False) -> Callable[..., Any]:
@@ -38,9 +40,12 @@ def _form(view: Any, *, is_atomic: bool = False) -> Callable[..., Any]:
     @wraps(view_function)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         is_post = request.method == "POST"
+        waits = STATE_SESSION_KEY in request.session
         with transaction.atomic() if is_post and is_atomic else nullcontext():
             response = view_function(request, *args, **kwargs)
-        if is_post and response.status_code == 200:  # after a valid form the views redirect
+        is_resumed = waits and STATE_SESSION_KEY not in request.session
+        # After a valid form the views redirect, unless a form that waited for it is resumed.
+        if is_post and response.status_code == 200 and not is_resumed:
             response.status_code = 422
         return response
 
@@ -86,6 +91,7 @@ urlpatterns = [
         path("account/", account_page.account, name=name)
         for name in ("account", "mfa_index", "mfa_list_webauthn")
     ),
+    path("account/required/", required_sign_in.required_page, name="required_sign_in"),
     path("account/name", account_page.rename, name="change_own_name"),
     path("account/password/", _form(passwords.PasswordChange), name="account_change_password"),
     path("account/email/", _atomic_form(allauth.EmailView), name="account_email"),

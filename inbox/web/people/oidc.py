@@ -118,6 +118,8 @@ def start_sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
     query = QueryDict(mutable=True)
     if "next" in request.GET:
         query["next"] = request.GET["next"]
+    if "again" in request.GET:  # to confirm an identity: the provider's own session is not enough
+        query["auth_params"] = "prompt=login"
     request.GET = query  # type: ignore[assignment]  # not modified after this
     return _run_view(OAuth2LoginView, request, provider_id)
 

@@ -1,9 +1,7 @@
 """The pages of sign-in and of re-authentication: password, second factor and passkey."""
 
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from allauth.account.adapter import get_adapter
 from allauth.account.forms import LoginForm
 from allauth.account.views import LoginView, ReauthenticateView
 from allauth.mfa.webauthn import views as passkeys
@@ -69,24 +67,15 @@ class PasskeySignIn(passkeys.LoginWebAuthnView):
         return response
 
 
-def confirm_identity_url(request: HttpRequest, next_url: str) -> tuple[str, bool]:
-    """
-    Return the page on which a user confirms who they are, and whether open pages stay valid.
-
-    People without a password and second factor sign in at their provider again, in a new session.
-    """
-    query = urlencode({"next": next_url})
-    if get_adapter().get_reauthentication_methods(request.user):
-        return f"{reverse('account_reauthenticate')}?{query}", True
-    steps = request.session.get("account_authentication_methods", [])
-    providers = [step["provider"] for step in steps if step.get("method") == "socialaccount"]
-    if providers and settings.OIDC_PROVIDERS:
-        return f"{reverse('openid_connect_login', args=[providers[-1]])}?{query}", False
-    return f"{reverse('account_login')}?{query}", False
-
-
 class ConfirmPassword(ReauthenticateView):
-    """Re-authentication with the password, before account changes."""
+    """Re-authentication with the password, before changes of the account and sensitive actions."""
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """Offer people of the demo to confirm without their password, as they sign in."""
+        people = people_to_choose(self.request)
+        is_demo = any(person["user"] == self.request.user for person in people)
+        context |= {"is_demo": is_demo, "next": self.get_next_url()}  # type: ignore[no-untyped-call]
+        return dict(super().get_context_data(**context))
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         _add_limit_error(self.request, form, "password")

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.actions.people.members import change_role, change_team, remove_member
+from inbox.actions.people.members import change_role, change_team
 from inbox.queries.people.api_keys import working_keys_of
 from inbox.queries.people.groups import groups_page
 from inbox.queries.people.members import (
@@ -27,6 +27,7 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
@@ -41,6 +42,13 @@ ROLES = {
     Role.VIEWER: gettext_noop("Viewer"),
     Role.REVIEWER: gettext_noop("Reviewer"),
     Role.ADMIN: gettext_noop("Admin"),
+}
+REQUIRED_SIGN_INS = {
+    RequiredSignIn.ANY: gettext_noop("As they like"),
+    RequiredSignIn.SECOND_FACTOR: gettext_noop(
+        "With a second factor or a passkey, or at an identity provider"
+    ),
+    RequiredSignIn.PROVIDER: gettext_noop("At an identity provider"),
 }
 #: The name and description of each permission.
 PERMISSIONS = {
@@ -64,6 +72,10 @@ PERMISSIONS = {
         gettext_noop("Manage the team: members, keys, agents and webhooks."),
     ),
 }
+
+
+#: Settings whose empty fields mean None.
+_NUMBERS_OR_NONE = ("file_days", "session_idle_minutes", "session_hours")
 
 
 @page
@@ -116,15 +128,6 @@ def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpRe
 
 
 @post_page
-def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
-    try:
-        remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
-    except errors.LastAdmin as refusal:
-        return show_members(request, actor, team, notice=translate(refusal.message), status=409)
-    return _redirect(actor, team)
-
-
-@post_page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     name, grace = request.POST.get("name", "").strip(), request.POST.get("grace_seconds", "")
     team_id = team_for(actor, team).pk
@@ -138,7 +141,8 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         )
     except errors.InvalidInput as refusal:
         typed = {
-            name: request.POST.get(name) for name in ("headings", "reject_reasons", "file_days")
+            name: request.POST.get(name)
+            for name in ("headings", "reject_reasons", *_NUMBERS_OR_NONE)
         }
         return show_members(
             request, actor, team, notice=translate(refusal.message), status=422, typed=typed
@@ -152,21 +156,30 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     texts = {name: request.POST.get(name, "") for name in hours}
     switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
     headings, reasons = request.POST.get("headings"), request.POST.get("reject_reasons")
-    days = request.POST.get("file_days")
+    numbers = {name: request.POST.get(name) for name in _NUMBERS_OR_NONE}
     return {
         **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
         **_self_approval(request.POST.get("self_approval")),
+        **_required_sign_in(request.POST.get("required_sign_in")),
         "override_group": request.POST.get("override_group"),
         **({} if headings is None else {"headings": _headings(headings)}),
         **({} if reasons is None else {"reject_reasons": _lines(reasons)}),
-        **({} if days is None else {"file_days": _parse_number(days) if days.strip() else None}),
+        **{
+            name: _parse_number(text) if text.strip() else None
+            for name, text in numbers.items()
+            if text is not None
+        },
     }
 
 
 def _self_approval(choice: str | None) -> dict[str, bool | None]:
     settings: dict[str | None, bool | None] = {"": None, "yes": True, "no": False}
     return {"self_approval": settings[choice]} if choice in settings else {}
+
+
+def _required_sign_in(choice: str | None) -> dict[str, RequiredSignIn]:
+    return {"required_sign_in": RequiredSignIn(choice)} if choice in list(RequiredSignIn) else {}
 
 
 def _lines(text: str) -> list[str]:
@@ -206,7 +219,7 @@ def show_members(
     texts = {
         "headings": stored_headings,
         "reject_reasons": "\n".join(access.team.reject_reasons),
-        "file_days": "" if access.team.file_days is None else str(access.team.file_days),
+        **{name: _number_text(getattr(access.team, name)) for name in _NUMBERS_OR_NONE},
         **{name: text for name, text in (typed or {}).items() if text is not None},
     }
     context = {
@@ -215,6 +228,9 @@ def show_members(
         "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,
+        "required_sign_ins": [
+            (choice.value, gettext(name)) for choice, name in REQUIRED_SIGN_INS.items()
+        ],
         "groups": [group.name for group in groups_page(actor, access.team.pk)]
         if access.administers
         else [],
@@ -255,6 +271,10 @@ def _redirect(actor: Actor, team: str) -> HttpResponse:
     is_member = any(access.team.slug == team for access in teams_with_access(actor))
     url = reverse("team", args=[team]) if is_member else reverse("teams")
     return HttpResponseRedirect(url, status=303)
+
+
+def _number_text(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _parse_number(text: str) -> int:

@@ -52,6 +52,7 @@ EVENTS = {
 }
 _DISABLED_REASONS = {
     DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),
+    DisabledReason.OWNER_LEFT: gettext_noop("Its owner has left the team."),
     DisabledReason.GONE: gettext_noop("The receiver asked not to receive more messages (410)."),
     DisabledReason.FAILING: gettext_noop("No delivery has succeeded for more than a day."),
 }

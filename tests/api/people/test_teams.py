@@ -2,7 +2,10 @@
 
 import pytest
 
+from inbox.actions.people.api_keys import make_key
 from inbox.models import AuditEntry, Membership, Team, User
+from inbox.rules.people.access import Permission
+from tests.support.audit.entries import make_admin
 
 
 @pytest.fixture
@@ -169,3 +172,32 @@ def test_headings_that_cannot_be_used_are_refused(admin, world, headings, status
 
     assert refused.status_code == status
     assert admin.get("/api/teams/tests").json()["headings"] == {}
+
+
+def test_what_a_leaver_owns_is_listed_and_gets_another_owner(admin, world):
+    eve = make_admin(world, "eve")
+    make_admin(world)
+    key, _ = make_key(team_id=world.team.pk, name="ci", scopes={Permission.READ}, actor=eve)
+    path = f"/api/teams/tests/members/{eve.user_id}"
+    (row,) = admin.get(f"{path}/credentials").json()["results"]
+    assert (row["id"], row["kind"], row["name"]) == (str(key.pk), "key", "ci")
+
+    refused = admin.put(f"{path}/credentials/{key.pk}/owner", {"user": world.carol.pk})
+    changed = admin.put(f"{path}/credentials/{key.pk}/owner", {"user": world.bob.pk})
+    removed = admin.delete(path)
+
+    assert [answer.status_code for answer in (refused, changed, removed)] == [422, 204, 204]
+    stored = admin.get(f"/api/keys/{key.pk}").json()
+    assert (stored["owner_id"], stored["revoked_at"]) == (world.bob.pk, None)
+
+
+def test_sessions_of_members_are_listed_and_ended(admin, world, client):
+    client.post("/login/", {"username": "bob", "password": "bob-password"})
+    (row,) = admin.get("/api/teams/tests/sessions").json()["results"]
+    assert (row["username"], row["user_id"]) == ("bob", world.bob.pk)
+
+    path = f"/api/teams/tests/sessions/{row['id']}"
+    answers = [admin.delete(path), admin.delete(path), admin.delete(f"{path}{'9' * 20}")]
+
+    assert [answer.status_code for answer in answers] == [204, 404, 404]
+    assert client.get("/api/threads").status_code == 401

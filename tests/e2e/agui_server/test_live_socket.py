@@ -169,6 +169,26 @@ def test_signing_out_in_one_tab_ends_the_sockets_of_the_others(product, listen):
         elsewhere.until(lambda poke: poke["type"] == "hello")
 
 
+def test_a_session_that_an_administrator_ends_takes_its_sockets_along(product, listen):
+    cookies = session(product, "priya")
+    with listen(cookies) as page, listen(session(product, "priya")) as elsewhere:
+        page.until(lambda poke: poke["type"] == "hello")
+        end_newest_session_but_one(product, "priya")
+
+        assert page.until_the_end() == 4403
+        elsewhere.until(lambda poke: poke["type"] == "hello")
+
+
+def end_newest_session_but_one(product, username):
+    admin = session(product, "admin")
+    token = dict(part.split("=", 1) for part in admin.split("; "))["csrftoken"]
+    headers = {"Cookie": admin, "X-CSRFToken": token}
+    path = f"{product.url}/api/teams/demo/sessions"
+    rows = httpx.get(path, headers=headers, params={"limit": 200}).json()["results"]
+    numbers = [row["id"] for row in rows if row["username"] == username]
+    assert httpx.delete(f"{path}/{numbers[-2]}", headers=headers).status_code == 204
+
+
 def sign_out(product, cookies):
     token = dict(part.split("=", 1) for part in cookies.split("; "))["csrftoken"]
     headers = {"Cookie": cookies, "X-CSRFToken": token}

@@ -53,7 +53,7 @@ RENAMED_COLUMNS = {
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
     "inbox_agent": {"environment": "", "callback_prefixes": "[]"},
-    "inbox_apikey": {"made_by_user_id": None},
+    "inbox_apikey": {"owner_id": None, "made_by_user_id": None},
     "inbox_decision": {
         "ruling_id": None,
         "grant_id": None,
@@ -70,6 +70,9 @@ NEW_COLUMNS = {
     "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
     "inbox_team": {
         "file_days": None,
+        "session_idle_minutes": None,
+        "session_hours": None,
+        "required_sign_in": "any",
         "policy_version_id": None,
         "installation_version_id": None,
         "self_approval": True,
@@ -87,7 +90,8 @@ NEW_COLUMNS = {
         "late_report": None,
     },
     "inbox_delivery": {"url": ""},
-    "inbox_webhookendpoint": {"agent_id": None},
+    "inbox_webhookendpoint": {"agent_id": None, "owner_id": None},
+    "inbox_invitation": {"owner_id": None},
     "inbox_user": {"hides_first_steps": False},
 }
 NEW_TABLES = (

@@ -88,12 +88,13 @@ def _join(username: str, team: Any, role: Any) -> str:
 
     from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED
+    from tests.support.web.fresh_sign_in import sign_in
 
     user = add_member(
         team=team, username=username, full_name="", password="p", role=role, actor=SEED
     )
     client = Client()
-    client.force_login(user)
+    sign_in(client, user)
     return client.cookies["sessionid"].value
 
 

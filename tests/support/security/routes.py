@@ -90,6 +90,8 @@ PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403
 GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
 PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/members/<int:user>/credentials 401 404 403 403 200 404 401 403 403 403 200 404 401
+PUT  api/teams/<slug:team>/members/<int:user>/credentials/<uuid:credential_id>/owner 401 404 403 403 404 404 401 403 403 403 404 404 401
 GET  api/interrupts/<uuid:interrupt_id>/notifications 401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/me/notifications                        401 200 200 200 200 200 401 403 403 403 403 403 401
 PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401
@@ -146,6 +148,8 @@ DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403
 POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401
 GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/teams/<slug:team>/sessions              401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/teams/<slug:team>/sessions/<int:session_id> 401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
@@ -194,6 +198,7 @@ GET  account/email/<str:key>/                    200 200 200 200 200 200 200 200
 POST account/email/<str:key>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
 GET  account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
 POST account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/required/                           302 303 303 303 303 303 302 302 302 302 302 302 302
 GET  account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
 POST account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
 GET  account/codes/                              302 404 404 404 404 404 302 302 302 302 302 302 302
@@ -272,6 +277,9 @@ GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302
 GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/members/<int:user>/remove/ 302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/sessions/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/sessions/<int:session_id>/end 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/channels/                 302 404 403 403 200 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/channels/new/             302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -525,6 +533,7 @@ class Route:
         ):
             path = path.replace(f"<{kind}:{name}>", getattr(things, name))
         for part, value in (
+            ("<uuid:credential_id>", things.key_id),
             ("<int:session_id>", things.session_id),
             ("<int:pk>", things.passkey_id),
             ("<slug:provider_id>", things.provider),
@@ -565,6 +574,7 @@ class Route:
             seen = {"seen": things.policy_digest} if "/policy/" in self.pattern else {}
             return {**_WHOLE[str(self)], **(seen if not self.is_api else {})}
         bodies: dict[str, dict[str, Any]] = {
+            "owner": {"user": int(things.user)},
             "role": {"role": "reviewer"},
             "teams": {"slug": "new", "name": "New"},
             "<slug:team>": {"name": "Tests", "grace_seconds": 10},

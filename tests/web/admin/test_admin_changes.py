@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
@@ -334,3 +335,18 @@ def test_who_is_not_let_in_is_not_asked_either(world, client, key):
     client.force_login(world.bob)
 
     assert client.post(path(key), {"_revoke": "x"}).status_code == 404
+
+
+# -- sessions -------------------------------------------------------------------------------------
+
+
+def test_a_session_of_anybody_is_ended(world, admin, new_entries):
+    bobs = Client()
+    bobs.post("/login/", {"username": "bob", "password": "bob-password"})
+    session = UserSession.objects.get(user=world.bob)
+    new_entries_before = len(new_entries())
+
+    press_surely(admin, path(session), "_end")
+
+    assert bobs.get("/account/").status_code == 302
+    assert new_entries()[new_entries_before:] == [("session.ended", SUE)]

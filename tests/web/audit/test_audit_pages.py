@@ -22,6 +22,7 @@ from tests.support.steps import (
     resumed_run,
     start,
 )
+from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import words
 
 __all__ = ["auditor", "log_directory", "log_snapshot"]
@@ -131,7 +132,7 @@ def test_the_id_of_a_call_leads_straight_to_it(reads_ana, edited, denied, which)
 
 
 def test_a_stranger_finds_nothing_by_an_id(edited, world, client):
-    client.force_login(world.carol)
+    sign_in(client, world.carol)
 
     assert client.get(f"/audit/?q={edited.pk}").status_code == 200
     assert client.get(f"/audit/?q={edited.tool_call_id}").status_code == 200

@@ -18,6 +18,7 @@ from tests.support.steps import (
     resumed_run,
     start,
 )
+from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import sent, words
 
 #: One in each place, so that what leaks says from where.
@@ -315,6 +316,15 @@ def reveal(reader, path, what):
     return reader.client.post(f"{path}reveal", {"what": what})
 
 
+def test_revealing_needs_a_fresh_sign_in(login, world):
+    client = Client()
+    sign_in(client, world.bob, seconds_ago=3_600)
+
+    answer = client.post(f"/interrupts/{login.pk}/reveal", {"what": "arguments"})
+
+    assert (answer.status_code, audited("audit.revealed")) == (303, [])
+
+
 def test_revealing_shows_one_set_and_is_in_the_trail_without_its_values(login, reads_bob, bob):
     page = reveal(reads_bob, f"/interrupts/{login.pk}/", "arguments")
 
@@ -383,7 +393,7 @@ def test_there_is_nothing_to_reveal_where_nothing_is_masked(ask, reads_bob):
 
 def test_revealing_needs_a_form_of_the_page(login, world):
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.bob)
+    sign_in(client, world.bob)
 
     page = client.post(f"/interrupts/{login.pk}/reveal", {"what": "arguments"})
 

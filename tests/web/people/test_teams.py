@@ -9,6 +9,7 @@ from inbox.models import ApiKey, Membership, Team
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED, Permission
 from inbox.web.people.teams import PERMISSIONS, ROLES
+from tests.support.audit.entries import make_admin
 from tests.support.steps import reread
 from tests.support.web.pages import err, words
 
@@ -65,6 +66,43 @@ def test_the_last_administrator_is_told_why_they_stay(reads_ana, ana, what):
 
     assert refused.status_code == 409
     assert "A team needs at least one admin" in words(refused)
+
+
+def test_the_page_of_a_removal_lists_keys_and_hands_them_over(reads_ana, world, ana):
+    eve = make_admin(world, "eve")
+    stays, _ = make_key(team_id=world.team.pk, name="stays", scopes={Permission.READ}, actor=eve)
+    ends, _ = make_key(team_id=world.team.pk, name="ends", scopes={Permission.READ}, actor=eve)
+    path = f"/teams/tests/members/{eve.user_id}/remove"
+    page = reads_ana.get(f"{path}/")
+
+    assert "Remove Eve" in words(page)
+    assert "stays" in words(page)
+    removed = reads_ana.client.post(path, {f"owner.{stays.pk}": ana.pk, f"owner.{ends.pk}": ""})
+
+    assert removed.status_code == 303
+    assert reread(stays).owner_id == ana.pk
+    assert (reread(stays).revoked_at, bool(reread(ends).revoked_at)) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("field", "status"), [("owner.{key}", 422), ("owner.nonsense", 404), ("owner.", 404)]
+)
+def test_a_wrong_owner_removes_nobody(reads_ana, world, field, status):
+    eve = make_admin(world, "eve")
+    key, _ = make_key(team_id=world.team.pk, name="ci", scopes={Permission.READ}, actor=eve)
+    path = f"/teams/tests/members/{eve.user_id}/remove"
+
+    answer = reads_ana.client.post(path, {field.format(key=key.pk): world.carol.pk})
+
+    assert answer.status_code == status
+    assert Membership.objects.filter(user=eve.user_id).exists()
+
+
+def test_a_member_who_leaves_sees_what_ends_and_hands_nothing_over(reads_bob, world):
+    page = reads_bob.get(f"/teams/tests/members/{world.bob.pk}/remove/")
+
+    assert "Leave the team" in words(page)
+    assert "<select" not in page.content.decode().partition('id="detail"')[2]
 
 
 def test_who_leaves_is_led_out(reads_bob, world):
@@ -257,3 +295,33 @@ def test_a_switch_that_is_unticked_is_turned_off(world, reads_ana):
     reads_ana.client.post("/teams/tests/save", form)
 
     assert not reread(world.team).inbox_only
+
+
+def test_an_administrator_ends_a_session_of_a_member(reads_ana, reads_bob, world):
+    assert reads_bob.get("/account/").status_code == 200
+    page = reads_ana.get("/teams/tests/sessions/")
+    assert "Bob" in words(page)
+    (path,) = {
+        path
+        for path, row in re.findall(
+            r'action="(/teams/tests/sessions/\d+/end)"(.*?)</form>', page.content.decode(), re.S
+        )
+        if "Bob" in row
+    }
+
+    ended = reads_ana.client.post(path)
+
+    assert (ended.status_code, reads_bob.get("/account/").status_code) == (303, 302)
+    assert "Bob" not in words(reads_ana.get("/teams/tests/sessions/")).partition("signed in")[2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "status"), [("30", 30, 303), ("", None, 303), ("4", None, 422)]
+)
+def test_a_team_limits_sessions_without_use(reads_ana, world, typed, stored, status):
+    form = {"name": "Tests", "grace_seconds": "0", "session_idle_minutes": typed}
+
+    saved = reads_ana.client.post("/teams/tests/save", form)
+
+    assert saved.status_code == status
+    assert Team.objects.get(slug="tests").session_idle_minutes == stored

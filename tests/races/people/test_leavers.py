@@ -1,0 +1,66 @@
+"""An administrator who takes a new token while somebody removes them."""
+
+from functools import partial
+
+import pytest
+
+from inbox.actions.people import api_keys, members
+from inbox.actions.people.api_keys import make_key, rotate_key
+from inbox.actions.people.members import remove_member
+from inbox.queries.people.access import require
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import SEED, Permission
+from tests.support.audit.entries import make_admin
+from tests.support.races.concurrently import Meeting, at_once
+
+
+@pytest.fixture
+def race(committed_world, monkeypatch):
+    """Eve rotates a key of the team, and Ana removes Eve, as close together as possible."""
+    ana, eve = make_admin(committed_world), make_admin(committed_world, "eve")
+    team_id = committed_world.team.pk
+    key, _ = make_key(team_id=team_id, name="ci", scopes={Permission.READ}, actor=SEED)
+    meeting = Meeting(2)
+
+    def meet(function):
+        def wrapped(*args, **kwargs):
+            meeting.wait()
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    monkeypatch.setattr(api_keys, "check_overlap", meet(api_keys.check_overlap))
+    monkeypatch.setattr(members, "end_credentials", meet(members.end_credentials))
+
+    def run():
+        return at_once(
+            [
+                partial(rotate_key, key_id=key.pk, actor=eve),
+                partial(remove_member, team_id=team_id, user_id=eve.user_id, actor=ana),
+            ]
+        )[0]
+
+    return run, meeting
+
+
+def test_a_token_that_a_leaver_takes_meanwhile_does_not_work(race):
+    run, meeting = race
+
+    rotated = run()
+
+    is_refused = isinstance(rotated, NotFound)
+    assert is_refused or actor_of_key(rotated[1]) is None
+    assert not meeting.met
+
+
+def test_without_the_lock_of_the_team_the_leavers_token_works(race, monkeypatch, without_the_trail):
+    run, meeting = race
+    monkeypatch.setattr(
+        api_keys, "lock_permitted_team", lambda team_id, *who: require(who[0], team_id, who[1])
+    )
+
+    rotated = run()
+
+    assert meeting.met
+    assert actor_of_key(rotated[1]) is not None
