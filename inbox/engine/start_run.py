@@ -33,7 +33,7 @@ def start_run(
     """
     if not request.entries:
         _check_input(agent.implementation, request.input["forwardedProps"])
-    with handover.pool.reserved() as slot:
+    with handover.pool.reserved(agent, is_resume=bool(request.entries)) as slot:
         started = actions.start_run(
             agent=agent,
             request=request,

@@ -1,7 +1,7 @@
 """Writes of a worker that drives a run: each checks the fence and renews the lease."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -81,14 +81,22 @@ class RunResult:
 
 
 @transaction.atomic(durable=True)
-def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
-    """Claim a queued run for this worker; return None if another worker has claimed it."""
+def claim_run(
+    *, run_id: UUID, admit: Callable[[Run], bool] = lambda _run: True
+) -> tuple[Run, RunLease] | None:
+    """
+    Claim a queued run for this worker.
+
+    Returns None if another worker has claimed it, or if `admit` leaves it in the queue.
+    """
     try:
         thread, now = lock_thread(runs=run_id)
     except errors.NotFound:
         return None
     run = _RUN_TO_CLAIM.first(pk=run_id)
     if run is None or run.status != RunStatus.QUEUED or run.pulled:
+        return None
+    if not admit(run):
         return None
     take_lease(run, now)
     save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
