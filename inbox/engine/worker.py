@@ -61,9 +61,9 @@ def _claim(run_id: UUID) -> tuple[Run, RunLease, Share] | None:
     try:
         claimed = claim_run(run_id=run_id, admit=admit)
     finally:
-        if claimed is None:
-            for share in admitted:
-                share.release()
+        if claimed is None and admitted:
+            admitted[0].release()
+            shares.note_waiting()  # for another run of its team, if the team may run no more
     return (*claimed, admitted[0]) if claimed is not None else None
 
 
@@ -72,11 +72,15 @@ def _claim_waiting() -> tuple[Run, RunLease, Share] | None:
     waiting = queued_runs(most=_MAX_WAITING)
     if waiting:
         shares.note_waiting()  # until a search finds the queue empty
+    refused: set[UUID] = set()  #: teams that may run no more
     for run in sorted(waiting, key=lambda run: (not run.is_resume, shares.runs_of(run.team))):
+        if run.team in refused:
+            continue
         if shares.may_take(run.team, run.agent, is_resume=run.is_resume):
             claimed = _claim(run.run_id)
             if claimed is not None:
                 return claimed
+            refused.add(run.team)
     return None
 
 

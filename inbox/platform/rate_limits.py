@@ -120,11 +120,20 @@ def take_stream(actor: Actor) -> None:
     Raises:
         RateLimited.
     """
+    if not take_slot(f"streams of {actor.kind}:{actor.ident}", settings.STREAMS_PER_CALLER):
+        raise RateLimited("Too many open connections. Close some first.", retry_after=1)
+
+
+def take_slot(name: str, most: int) -> bool:
+    """Take a slot under this name until the end of this request; False if none is free."""
     quota = _current.get()
-    if quota is not None:
-        key = f"streams of {actor.kind}:{actor.ident}"
-        release = concurrency_slots.take({key: settings.STREAMS_PER_CALLER})
-        quota.release_at_end(release)
+    if quota is None:
+        return True
+    try:
+        quota.release_at_end(concurrency_slots.take({name: most}))
+    except RateLimited:
+        return False
+    return True
 
 
 class ConcurrencySlots:
@@ -154,6 +163,11 @@ class ConcurrencySlots:
                 held.clear()
 
         return release
+
+    def number(self, name: str) -> int:
+        """Return the number of slots that are taken under a name."""
+        with self._lock:
+            return self._taken[name]
 
 
 concurrency_slots = ConcurrencySlots()

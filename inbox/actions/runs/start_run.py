@@ -16,6 +16,7 @@ from inbox.actions.audit.rejections import count_rejection, is_recorded, rejecti
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
 from inbox.actions.files.attachments import take_files_of_run
 from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.limits.limit_checks import check_new_run, may_run_more
 from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
@@ -82,6 +83,7 @@ def start_run(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
+        LimitReached: the team or the agent has too much under way already.
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
@@ -125,6 +127,7 @@ def _start_or_resume(
         )
     if not is_new:
         _check_idle(thread)
+    check_new_run(team_id=agent.team_id, agent_id=agent.pk, is_new_thread=is_new)
     run = queue_run(
         thread=thread,
         now=now,
@@ -137,7 +140,7 @@ def _start_or_resume(
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
         },
-        claim=claim,
+        claim=claim and may_run_more(agent.team_id),
     )
     audit_trail.record("run.started", actor, now, thread=thread, run=run)
     return StartedRun(run, replayed=False, lease=lease_of(run))
@@ -190,7 +193,7 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         entries=[state.answer or entries[state.interrupt_id] for state in states],
         started_by=authorization.actor.label,
         columns={"parent_external_id": request.parent_run_id},
-        claim=claim,
+        claim=claim and may_run_more(thread.team_id),
     )
     if run.pulled:
         begin_pulled_run(thread=thread, run=run, now=now)

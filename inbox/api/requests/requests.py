@@ -327,7 +327,7 @@ class Requests(ApiView):
         description="For programs that run by themselves, of agents of the kind `external`. 200 if "
         "the request was asked before.",
         is_idempotent=True,
-        refusals=(errors.InvalidValue, errors.NotFound),
+        refusals=(errors.InvalidValue, errors.NotFound, errors.LimitReached),
     )
     def ask_for_approval(self, request: Request) -> Response:
         check_wait(request.query_params.get("wait", "0"))

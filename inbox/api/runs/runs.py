@@ -152,6 +152,7 @@ class Runs(ApiView):
         refusals=(
             errors.AsksByItself,
             errors.InvalidValue,
+            errors.LimitReached,
             errors.NotFound,
             errors.PendingInterrupts,
             errors.ThreadBusy,
@@ -201,7 +202,7 @@ class Runs(ApiView):
         scope=Permission.RUN,
         description="The new run has the same input and decisions. Calls with an unknown outcome "
         "become interrupts first.",
-        refusals=(errors.RetryRejected,),
+        refusals=(errors.RetryRejected, errors.LimitReached),
     )
     def retry_run(self, request: Request, run_id: UUID) -> Response:
         accepted = engine.retry_run(run_id, self.actor)
