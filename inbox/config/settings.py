@@ -435,6 +435,8 @@ except ValueError as error:
     raise ImproperlyConfigured(
         f"SIGNOFF_LIMITS must be names and numbers, like queued_runs=500: {error}"
     ) from error
+#: An agent that asks beyond its own limits more often than this is paused; "" is never.
+PAUSE_AGENTS_AFTER = os.environ.get("SIGNOFF_PAUSE_AGENTS_AFTER", "100/10minutes")
 #: Open streams and AG-UI sockets of a person or API key in one process.
 STREAMS_PER_CALLER = int(os.environ.get("SIGNOFF_STREAMS_PER_CALLER", "500"))
 REST_FRAMEWORK = {

@@ -27,6 +27,8 @@ log = structlog.get_logger(__name__)
 
 #: The policy of secrets in addresses, such as the links of mails.
 _GUESSES = "guesses"
+#: The policy of refused requests of an agent.
+_REFUSALS = "refusals"
 #: The timeout of one Redis command, and the time without commands after a failure.
 REDIS_TIMEOUT_SECONDS = 0.2
 REDIS_RETRY_SECONDS = 5.0
@@ -113,6 +115,15 @@ def count_guess(address: str) -> None:
         rate_limiter(settings.REDIS_URL).count(_GUESSES, item, ipv6_network_of(address))
 
 
+def count_refusal(rate: str, subject: str) -> bool:
+    """Count a refusal of a subject; return whether it had more than the rate. "": never."""
+    item = _parse_limit(rate)
+    return (
+        item is not None
+        and rate_limiter(settings.REDIS_URL).count(_REFUSALS, item, subject).is_over
+    )
+
+
 def take_stream(actor: Actor) -> None:
     """
     Take a slot for a stream until the end of this request.
@@ -180,7 +191,8 @@ def check_settings() -> None:
     Raises:
         ImproperlyConfigured.
     """
-    for limit in (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS):
+    rates = (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS, settings.PAUSE_AGENTS_AFTER)
+    for limit in rates:
         _parse_limit(limit)
 
 

@@ -207,6 +207,12 @@ class LimitReached(RateLimited):
     code = "LIMIT_REACHED"
 
 
+class AgentPaused(RequestRejected):
+    """The agent is paused, and begins nothing new until an administrator resumes it."""
+
+    code = "AGENT_PAUSED"
+
+
 class UsernameTaken(RequestRejected):
     """The username belongs to another user."""
 

@@ -155,6 +155,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel", claims_and_comments.cancel, name="cancel"),
     path("agents/", agents.agent_list, name="agents"),
     path("agents/<slug:slug>/", agents.agent, name="agent"),
+    path("agents/<slug:slug>/pause", agents.pause, name="pause_agent"),
     path("agents/<slug:slug>/test", agents.test, name="test_agent"),
     path("agents/<slug:slug>/change/", agent_forms.change_page, name="change_agent"),
     path("agents/<slug:slug>/save", agent_forms.save, name="save_agent"),

@@ -25,6 +25,7 @@ from agents.agui import wire
 from agents.agui.errors import ProtocolViolation
 from agents.agui.sequence import Sequence
 from agents.sdk.expiry import format_expires_at
+from inbox.actions.agents.pauses import check_not_paused, count_refused_request
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result, replace_result
 from inbox.actions.limits.limit_checks import check_before_request, check_stored_request
@@ -66,8 +67,6 @@ class AskedRequest:
     attached: bool = False
 
 
-@transaction.atomic(durable=True)
-@audit_trail.inserted_at_end()
 def ask(
     *,
     agent: Agent,
@@ -87,8 +86,22 @@ def ask(
     Raises:
         Unauthenticated, NotFound, Forbidden, IdempotencyConflict.
         InvalidValue: the agent does not run by itself, or an item cannot be asked.
-        LimitReached: the team or the agent has too much open, or the agent asks too often.
+        AgentPaused.
+        LimitReached, RateLimited: the team or the agent has too much open, or the agent asks too
+            often. An agent that goes on is paused.
     """
+    try:
+        return _ask(agent, draft, actor, idempotency)
+    except errors.RateLimited as refusal:
+        count_refused_request(agent.pk, refusal.detail.get("limit"))
+        raise
+
+
+@transaction.atomic(durable=True)
+@audit_trail.inserted_at_end()
+def _ask(
+    agent: Agent, draft: RequestDraft, actor: Actor, idempotency: IdempotencyKey
+) -> AskedRequest:
     now = database_now()
     require_current(actor, agent.team_id, Permission.RUN, agent.pk, now=now)
     if not is_external(agent.implementation):
@@ -103,6 +116,7 @@ def ask(
     if session and digest and (joined := _joined(session, digest, actor)):
         replace_result(idempotency, joined.pk, actor=actor)
         return AskedRequest(joined, attached=True)
+    check_not_paused(agent)
     check_before_request(team_id=agent.team_id, agent_id=agent.pk, now=now)
     request = _store(agent, session, digest, draft, actor, idempotency)
     check_stored_request(team_id=agent.team_id, agent_id=agent.pk, now=now)

@@ -27,6 +27,7 @@ from inbox.models.locks import lock_thread
 from inbox.models.moves import Move
 from inbox.models.statements import Params, Select, Update, save_fields
 from inbox.queries.runs.interrupt_states import wire_interrupt
+from inbox.queries.runs.queued_runs import is_resume
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -88,8 +89,8 @@ def claim_run(
     """
     Claim a queued run for this worker.
 
-    Returns None if another worker has claimed it, if `admit` leaves it in the queue, or if its team
-    has as many running runs as it may have.
+    Returns None if another worker has claimed it, if its agent is paused, if `admit` leaves it in
+    the queue, or if its team has as many running runs as it may have.
     """
     try:
         thread, now = lock_thread(runs=run_id)
@@ -97,6 +98,8 @@ def claim_run(
         return None
     run = _RUN_TO_CLAIM.first(pk=run_id)
     if run is None or run.status != RunStatus.QUEUED or run.pulled:
+        return None
+    if run.thread.agent.paused_at is not None and not is_resume(run):
         return None
     if not admit(run) or not may_run_more(run.team_id):
         return None

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
+from inbox.actions.agents.pauses import check_not_paused
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
@@ -83,6 +84,7 @@ def start_run(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
+        AgentPaused.
         LimitReached: the team or the agent has too much under way already.
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
@@ -127,6 +129,7 @@ def _start_or_resume(
         )
     if not is_new:
         _check_idle(thread)
+    check_not_paused(agent)
     check_new_run(team_id=agent.team_id, agent_id=agent.pk, is_new_thread=is_new)
     run = queue_run(
         thread=thread,

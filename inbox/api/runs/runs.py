@@ -150,6 +150,7 @@ class Runs(ApiView):
         description="Without `thread_id` the run opens a new thread.",
         is_idempotent=True,
         refusals=(
+            errors.AgentPaused,
             errors.AsksByItself,
             errors.InvalidValue,
             errors.LimitReached,

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Case, F, Value, When, Window
+from django.db.models import Case, F, Q, Value, When, Window
 from django.db.models.functions import RowNumber
 
 from inbox.models import Run
@@ -33,7 +33,8 @@ def queued_runs(*, most: int, age: timedelta = timedelta()) -> list[QueuedRun]:
     """
     Return queued runs, in turns: first the oldest of each agent, then the second ones.
 
-    In each turn the resumes come first. So the queue of one team does not hide those of others.
+    Without the new runs of paused agents. In each turn the resumes come first. So the queue of one
+    team does not hide those of others.
     """
     resumes = Case(When(resume=NO_ENTRIES, then=Value(0)), default=Value(1))
     turn = Window(
@@ -44,6 +45,7 @@ def queued_runs(*, most: int, age: timedelta = timedelta()) -> list[QueuedRun]:
     rows = (
         Run.objects.filter(status=RunStatus.QUEUED, pulled=False)
         .filter(queued_at__lte=database_now() - age)
+        .filter(Q(agent__paused_at=None) | ~Q(resume=NO_ENTRIES))
         .annotate(resumes_something=resumes)
         .annotate(turn=turn)
         .order_by("turn", "-resumes_something", "queued_at")

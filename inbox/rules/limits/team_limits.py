@@ -42,6 +42,9 @@ DEFAULT_LIMITS: Mapping[Limit, int | None] = {
 
 Limits = Mapping[Limit, int | None]
 
+#: The limits of one agent: one that asks beyond them again and again is paused.
+AGENT_LIMITS = (Limit.AGENT_OPEN_REQUESTS, Limit.AGENT_REQUESTS_PER_MINUTE)
+
 #: Seconds until another try makes sense; the others do not end by themselves.
 RETRY_AFTER: Mapping[Limit, int] = {
     Limit.QUEUED_RUNS: 5,

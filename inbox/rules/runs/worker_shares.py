@@ -48,5 +48,5 @@ def may_start(occupancy: Occupancy) -> bool:
     )
 
 
-def _is_within(taken: int, factor: int, free: int) -> bool:
-    return free > 0 and (taken == 0 or taken < factor * (free - 1))
+def _is_within(occupied: int, factor: int, free: int) -> bool:
+    return free > 0 and (occupied == 0 or occupied < factor * (free - 1))

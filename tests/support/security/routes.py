@@ -270,6 +270,7 @@ GET  new-program/                                302 200 403 403 200 403 302 302
 POST new-program/add                             302 303 403 403 303 403 302 302 302 302 302 302 302
 GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/pause                    302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/limits/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  installation/limits/<slug:team>/            302 403 403 403 403 403 302 302 302 302 302 302 302
 POST installation/limits/<slug:team>/save        302 403 403 403 403 403 302 302 302 302 302 302 302
