@@ -1,6 +1,6 @@
 """The limits of a team: what it may have at once, so that it does not use up what others need."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,19 +54,27 @@ RETRY_AFTER: Mapping[Limit, int] = {
     Limit.SOCKETS: 5,
 }
 
-_MESSAGES: Mapping[Limit, str] = {
-    Limit.QUEUED_RUNS: "This team has {most} queued runs. Try again when some have started.",
-    Limit.OPEN_REQUESTS: (
-        "This team has {most} open requests. Wait for decisions, or withdraw some."
+_MESSAGES: Mapping[Limit, Callable[[int], TranslatableMessage]] = {
+    Limit.QUEUED_RUNS: lambda most: TranslatableMessage(
+        "This team has {most} queued runs. Try again when some have started.", most=most
     ),
-    Limit.AGENT_OPEN_REQUESTS: (
-        "This agent has {most} open requests. Wait for decisions, or withdraw some."
+    Limit.OPEN_REQUESTS: lambda most: TranslatableMessage(
+        "This team has {most} open requests. Wait for decisions, or withdraw some.", most=most
     ),
-    Limit.THREADS: "This team has {most} threads. Continue one of them, or ask for a higher limit.",
-    Limit.STREAMS: "This team has {most} open event streams. Close some first.",
-    Limit.SOCKETS: "This team has {most} open pages and sockets. Close some first.",
-    Limit.EVENT_BYTES: (
-        "The events of this team take more than {most} bytes. Ask for a higher limit."
+    Limit.AGENT_OPEN_REQUESTS: lambda most: TranslatableMessage(
+        "This agent has {most} open requests. Wait for decisions, or withdraw some.", most=most
+    ),
+    Limit.THREADS: lambda most: TranslatableMessage(
+        "This team has {most} threads. Continue one of them, or ask for a higher limit.", most=most
+    ),
+    Limit.STREAMS: lambda most: TranslatableMessage(
+        "This team has {most} open event streams. Close some first.", most=most
+    ),
+    Limit.SOCKETS: lambda most: TranslatableMessage(
+        "This team has {most} open pages and sockets. Close some first.", most=most
+    ),
+    Limit.EVENT_BYTES: lambda most: TranslatableMessage(
+        "The events of this team take more than {most} bytes. Ask for a higher limit.", most=most
     ),
 }
 
@@ -88,9 +96,8 @@ class LimitUse:
 
 def reached(limit: Limit, most: int) -> errors.LimitReached:
     """Return the error about a limit that is reached."""
-    message = TranslatableMessage(_MESSAGES[limit], most=most)
     return errors.LimitReached(
-        message, limit=limit.value, most=most, retry_after=RETRY_AFTER.get(limit)
+        _MESSAGES[limit](most), limit=limit.value, most=most, retry_after=RETRY_AFTER.get(limit)
     )
 
 
