@@ -14,6 +14,7 @@ from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.files.file_erasure import delete_leftovers, erase_expired_files
+from inbox.actions.limits.count_use import count_use_of_teams
 from inbox.actions.notifications.announcements import (
     announce_expiry,
     delete_old_announcements,
@@ -41,6 +42,8 @@ log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 5.0
 PURGE_SECONDS = 3_600.0
+#: Interval of the counts of threads and events, which read every thread.
+COUNT_SECONDS = 300.0
 #: Interval of the checks for expiry and grace, whose delay people see; each is one cheap query.
 EXPIRY_SECONDS = 1.0
 WAKE_AGAIN_AFTER = timedelta(seconds=5)
@@ -76,6 +79,9 @@ def sweep() -> None:
         with _logged(webhook=str(endpoint_id)):
             delete_old_messages(endpoint_id=endpoint_id)
     erase_old_data()
+    if _counts.is_due():
+        with _logged(what="use of limits"):
+            count_use_of_teams()
     if _purges.is_due():
         with _logged(what="files"):
             delete_leftovers()
@@ -88,6 +94,7 @@ def sweep() -> None:
 
 
 _purges = Timer(PURGE_SECONDS)
+_counts = Timer(COUNT_SECONDS)
 
 
 def erase_old_data() -> None:

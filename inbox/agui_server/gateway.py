@@ -34,7 +34,7 @@ from inbox.agui_server.legacy_clients import (
     translate_rows,
 )
 from inbox.agui_server.run_input import check_external_id, run_request
-from inbox.feed import EventRow, follow_run
+from inbox.feed import EventRow, follow_run, take_stream_of_team
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
@@ -144,6 +144,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
     value, client_answer = extract_answer(dialect, value)
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
+    take_stream_of_team(agent.team_id)
     try:
         if client_answer is not None:
             entries, still_open = resume_entries(
@@ -193,6 +194,7 @@ def _connect(actor: Actor, slug: str, value: Any) -> AguiResponse:
         raise InvalidInput('Send {"threadId": "..."}.')
     check_external_id("threadId", thread_id)
     agent = agents.agent_for(actor, slug)
+    take_stream_of_team(agent.team_id)
     thread_state = threads.hydration_of(threads.thread_by_external_id(actor, agent, thread_id))
     if thread_state.active is not None:
         # Its RUN_STARTED is in the log; earlier messages are sent as a separate run.

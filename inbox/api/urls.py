@@ -7,6 +7,7 @@ from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, get_schema
 from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.files import files
+from inbox.api.limits import limits
 from inbox.api.notifications import absences, browsers, chats, preferences
 from inbox.api.people import api_keys, groups, invitations, sessions, teams
 from inbox.api.policies import grants, installation, policies, reapplying, reviews, trying
@@ -23,6 +24,9 @@ urlpatterns = [
     path("agents/<slug:slug>/capabilities", agents.Agents.of("get_agent_capabilities")),
     path("agents/<slug:slug>/input-schema", agents.Agents.of("get_agent_input_schema")),
     path("agents/<slug:slug>/test", agents.Agents.of("test_remote_agent")),
+    path("limits", limits.LimitViews.of("list_limits")),
+    path("limits/<slug:team>", limits.LimitViews.of("get_limits")),
+    path("installation/limits/<slug:team>", limits.LimitViews.of("change_limits")),
     path("runs", runs.Runs.of("list_runs", "start_run")),
     path("runs/<uuid:run_id>", runs.Runs.of("get_run")),
     path("runs/<uuid:run_id>/cancel", runs.Runs.of("cancel_run")),

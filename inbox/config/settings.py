@@ -35,6 +35,7 @@ from inbox.platform.setting_parsers import (
     parse_providers,
     parse_vapid_key,
 )
+from inbox.rules.limits.team_limits import parse_limits
 from inbox.rules.people.passwords import MIN_PASSWORD_CHARACTERS
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -506,6 +507,15 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500
 #: Rate limits of a person or API key, and of an address without authentication; "" is unlimited.
 RATE_LIMIT = os.environ.get("SIGNOFF_RATE_LIMIT", "6000/minute")
 RATE_LIMIT_ANONYMOUS = os.environ.get("SIGNOFF_RATE_LIMIT_ANONYMOUS", "300/minute")
+#: Limits of teams that have none of their own: `queued_runs=500, threads=0`; 0 is no limit.
+try:
+    TEAM_LIMITS = parse_limits(os.environ.get("SIGNOFF_LIMITS", ""))
+except ValueError as error:
+    raise ImproperlyConfigured(
+        f"SIGNOFF_LIMITS must be names and numbers, like queued_runs=500: {error}"
+    ) from error
+#: An agent that asks beyond its own limits more often than this is paused; "" is never.
+PAUSE_AGENTS_AFTER = os.environ.get("SIGNOFF_PAUSE_AGENTS_AFTER", "100/10minutes")
 #: Open streams and AG-UI sockets of a person or API key in one process.
 STREAMS_PER_CALLER = int(os.environ.get("SIGNOFF_STREAMS_PER_CALLER", "500"))
 REST_FRAMEWORK = {

@@ -3,7 +3,8 @@ Handing accepted runs to the worker of the same process, without the broker.
 
 In the embedded shape a run that is accepted while a thread is free is claimed by the transaction
 that stores it. The row stays the message: if the process dies before it drives the run, the lease
-expires, and the run is recovered as after any crash. Without a free thread the run is queued.
+expires, and the run is recovered as after any crash. Without a free thread, or beyond the share of
+its team or agent, the run is queued.
 """
 
 import threading
@@ -15,8 +16,9 @@ import structlog
 from django.db import close_old_connections
 
 from inbox.actions.runs.run_lease import RunLease
-from inbox.engine.worker import drive_run, stopping
-from inbox.models import Run
+from inbox.engine.worker import drive_run, drive_waiting_runs, stopping
+from inbox.engine.worker_shares import Share, shares
+from inbox.models import Agent, Run
 
 log = structlog.get_logger(__name__)
 
@@ -38,24 +40,42 @@ class RunPool:
             self._executor.shutdown()
 
     @contextmanager
-    def reserved(self) -> "Iterator[Slot | None]":
-        """Reserve a thread while a run is accepted; None if there is no free one."""
-        if stopping.is_set() or not self._free.acquire(blocking=False):
+    def reserved(self, agent: Agent, *, is_resume: bool) -> "Iterator[Slot | None]":
+        """
+        Reserve a thread while a run of an agent is accepted.
+
+        None if there is no free one, or if the agent or its team occupies its share.
+        """
+        slot = self._take_slot(agent, is_resume=is_resume)
+        if slot is None:
             yield None
             return
-        slot = Slot()
         try:
             yield slot
         finally:
             if slot.claimed is None or self._executor is None:
+                slot.share.release()
                 self._free.release()
             else:
-                self._executor.submit(self._drive, *slot.claimed)
+                self._executor.submit(self._drive, slot.share, *slot.claimed)
 
-    def _drive(self, run: Run, lease: RunLease) -> None:
+    def _take_slot(self, agent: Agent, *, is_resume: bool) -> "Slot | None":
+        if stopping.is_set() or not self._free.acquire(blocking=False):
+            return None
+        share = shares.take(agent.team_id, agent.pk, is_resume=is_resume)
+        if share is None:
+            self._free.release()
+            return None
+        return Slot(share)
+
+    def _drive(self, share: Share, run: Run, lease: RunLease) -> None:
         try:
             close_old_connections()
-            drive_run(run, lease)
+            try:
+                drive_run(run, lease)
+            finally:
+                share.release()
+            drive_waiting_runs()
         except Exception:
             log.exception("run not driven", run=str(run.pk))
         finally:
@@ -66,7 +86,9 @@ class RunPool:
 class Slot:
     """A reserved thread, and the run that it will drive."""
 
-    claimed: tuple[Run, RunLease] | None = None
+    def __init__(self, share: Share) -> None:
+        self.share = share
+        self.claimed: tuple[Run, RunLease] | None = None
 
 
 pool = RunPool()

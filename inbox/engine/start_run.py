@@ -34,7 +34,10 @@ def start_run(
     """
     if not request.entries:
         _check_input(agent.implementation, request.input["forwardedProps"])
-    with traces.span("accept run"), handover.pool.reserved() as slot:
+    with (
+        traces.span("accept run"),
+        handover.pool.reserved(agent, is_resume=bool(request.entries)) as slot,
+    ):
         started = actions.start_run(
             agent=agent,
             request=request,

@@ -12,11 +12,13 @@ from agents.tracing import set_trace_headers
 from inbox.actions.runs.run_lease import RunLease, claim_run, fail_unstarted_run
 from inbox.engine.agents import locate_agent
 from inbox.engine.driver import Driver
+from inbox.engine.worker_shares import Share, shares
 from inbox.models import Interrupt, Run
 from inbox.models.statements import Select
 from inbox.platform.clock import now_ns
 from inbox.platform.monitoring.metrics import QUEUE_SECONDS, RESUME_SECONDS, metrics
 from inbox.platform.monitoring.traces import Attributes, traces
+from inbox.queries.runs.queued_runs import is_resume, queued_runs
 from inbox.queries.runs.run_assignment import load_assignment
 from inbox.rules.errors import LeaseLost, RunFailure
 
@@ -24,21 +26,79 @@ log = structlog.get_logger(__name__)
 
 #: Set when this process is about to stop; drivers then return their runs to the queue.
 stopping = threading.Event()
+#: Queued runs that are looked at when a run ends; with turns, the first ones of many agents.
+_MAX_WAITING = 200
 
 
 def execute_run(run_id: UUID) -> None:
     """
-    Drive a queued run to its end in this thread.
+    Drive a queued run to its end in this thread, and then runs that had to wait for a thread.
 
-    Idempotent: does nothing if another worker has claimed the run.
+    Idempotent: does nothing if another worker has claimed the run. A run whose team or agent
+    occupies its share of this process stays queued; the next run that ends here starts it.
     """
     if stopping.is_set():
         return  # the row stays queued, and the sweeper wakes a worker again
-    started_ns = now_ns()
-    claimed = claim_run(run_id=run_id)
+    claimed = _claim(run_id)
     if claimed is not None:
-        traces.record("claim run", parent=claimed[0].trace_context, started_ns=started_ns)
-        drive_run(*claimed)
+        _drive_claimed(*claimed)
+        drive_waiting_runs()
+
+
+def drive_waiting_runs() -> None:
+    """Drive queued runs that were not admitted before, one after another, until none may start."""
+    while shares.forget_waiting() and not stopping.is_set():
+        claimed = _claim_waiting()
+        if claimed is None:
+            return
+        _drive_claimed(*claimed)
+
+
+def _claim(run_id: UUID) -> tuple[Run, RunLease, Share] | None:
+    admitted: list[Share] = []
+
+    def admit(run: Run) -> bool:
+        share = shares.take(run.team_id, run.agent_id, is_resume=is_resume(run))
+        if share is not None:
+            admitted.append(share)
+        return share is not None
+
+    claimed = None
+    started_ns = now_ns()
+    try:
+        claimed = claim_run(run_id=run_id, admit=admit)
+    finally:
+        if claimed is None and admitted:
+            admitted[0].release()
+            shares.note_waiting()  # for another run of its team, if the team may run no more
+    if claimed is None:
+        return None
+    traces.record("claim run", parent=claimed[0].trace_context, started_ns=started_ns)
+    return (*claimed, admitted[0])
+
+
+def _claim_waiting() -> tuple[Run, RunLease, Share] | None:
+    """Claim one of the queued runs: a resume, or else one of the team that occupies least."""
+    waiting = queued_runs(most=_MAX_WAITING)
+    if waiting:
+        shares.note_waiting()  # until a search finds the queue empty
+    refused: set[UUID] = set()  #: teams that may run no more
+    for run in sorted(waiting, key=lambda run: (not run.is_resume, shares.runs_of(run.team))):
+        if run.team in refused:
+            continue
+        if shares.may_take(run.team, run.agent, is_resume=run.is_resume):
+            claimed = _claim(run.run_id)
+            if claimed is not None:
+                return claimed
+            refused.add(run.team)
+    return None
+
+
+def _drive_claimed(run: Run, lease: RunLease, share: Share) -> None:
+    try:
+        drive_run(run, lease)
+    finally:
+        share.release()
 
 
 def drive_run(run: Run, lease: RunLease) -> None:

@@ -4,6 +4,7 @@ from inbox.feed.event_streams import follow, follow_run
 from inbox.feed.hubs import set_viewed_interrupt, subscribe, watch
 from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import EventRow
+from inbox.feed.team_slots import take_socket_of_teams, take_stream_of_team
 
 __all__ = [
     "EventRow",
@@ -12,5 +13,7 @@ __all__ = [
     "follow_run",
     "set_viewed_interrupt",
     "subscribe",
+    "take_socket_of_teams",
+    "take_stream_of_team",
     "watch",
 ]

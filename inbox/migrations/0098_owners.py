@@ -17,7 +17,7 @@ def _owner(help_text: str) -> models.ForeignKey:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inbox", "0093_agent_errors")]
+    dependencies = [("inbox", "0095_agent_pauses")]
 
     operations = [
         migrations.AddField(

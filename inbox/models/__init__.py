@@ -40,6 +40,7 @@ from inbox.models.notifications.notifications import (
 from inbox.models.people.api_keys import ApiKey
 from inbox.models.people.groups import Group, GroupMember
 from inbox.models.people.invitations import Invitation
+from inbox.models.people.team_limits import TeamLimits, TeamUse
 from inbox.models.people.teams import Membership, Team, User
 from inbox.models.policies.due_steps import DueStep
 from inbox.models.policies.grants import Grant
@@ -110,6 +111,8 @@ __all__ = [
     "StoredBlob",
     "Subscription",
     "Team",
+    "TeamLimits",
+    "TeamUse",
     "Thread",
     "ToolCall",
     "ToolPresentation",

@@ -30,6 +30,8 @@ log = structlog.get_logger(__name__)
 
 #: The policy of secrets in addresses, such as the links of mails.
 _GUESSES = "guesses"
+#: The policy of refused requests of an agent.
+_REFUSALS = "refusals"
 #: The timeout of one Redis command, and the time without commands after a failure.
 REDIS_TIMEOUT_SECONDS = 0.2
 REDIS_RETRY_SECONDS = 5.0
@@ -118,6 +120,15 @@ def count_guess(address: str) -> None:
         rate_limiter(settings.REDIS_URL).count(_GUESSES, item, ipv6_network_of(address))
 
 
+def count_refusal(rate: str, subject: str) -> bool:
+    """Count a refusal of a subject; return whether it had more than the rate. "": never."""
+    item = _parse_limit(rate)
+    return (
+        item is not None
+        and rate_limiter(settings.REDIS_URL).count(_REFUSALS, item, subject).is_over
+    )
+
+
 def take_stream(actor: Actor) -> None:
     """
     Take a slot for a stream until the end of this request.
@@ -125,11 +136,20 @@ def take_stream(actor: Actor) -> None:
     Raises:
         RateLimited.
     """
+    if not take_slot(f"streams of {actor.kind}:{actor.ident}", settings.STREAMS_PER_CALLER):
+        raise RateLimited("Too many open connections. Close some first.", retry_after=1)
+
+
+def take_slot(name: str, most: int) -> bool:
+    """Take a slot under this name until the end of this request; False if none is free."""
     quota = _current.get()
-    if quota is not None:
-        key = f"streams of {actor.kind}:{actor.ident}"
-        release = concurrency_slots.take({key: settings.STREAMS_PER_CALLER})
-        quota.release_at_end(release)
+    if quota is None:
+        return True
+    try:
+        quota.release_at_end(concurrency_slots.take({name: most}))
+    except RateLimited:
+        return False
+    return True
 
 
 class ConcurrencySlots:
@@ -160,6 +180,11 @@ class ConcurrencySlots:
 
         return release
 
+    def number(self, name: str) -> int:
+        """Return the number of slots that are taken under a name."""
+        with self._lock:
+            return self._taken[name]
+
 
 concurrency_slots = ConcurrencySlots()
 
@@ -171,7 +196,8 @@ def check_settings() -> None:
     Raises:
         ImproperlyConfigured.
     """
-    for limit in (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS):
+    rates = (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS, settings.PAUSE_AGENTS_AFTER)
+    for limit in rates:
         _parse_limit(limit)
 
 

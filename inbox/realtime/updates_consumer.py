@@ -11,7 +11,14 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from agents.agui import strict_json
-from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
+from inbox.feed import (
+    Subscription,
+    follow,
+    set_viewed_interrupt,
+    subscribe,
+    take_socket_of_teams,
+)
+from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.audit.team_position import position_of
 from inbox.queries.decisions.interrupts import interrupt_for
@@ -26,7 +33,7 @@ from inbox.realtime.websocket_auth import (
     close_code_of,
     query_of,
 )
-from inbox.rules.errors import RequestRejected
+from inbox.rules.errors import RateLimited, RequestRejected
 from inbox.rules.people.access import Actor
 
 if TYPE_CHECKING:
@@ -65,6 +72,9 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
             return
         try:
             subscription, thread = await in_db_thread(self._load, actor, self._query_ids())
+        except RateLimited as refusal:
+            await self.close(close_code_of(refusal))
+            return
         except RequestRejected:
             await self.close(CLOSE_NOT_FOUND)
             return
@@ -105,6 +115,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         (access,) = live_access_of([actor])
         if access is None:
             return None, None
+        rate_limits.take_stream(actor)
+        take_socket_of_teams(access.reads)
         thread = thread_for(actor, ids["thread"]) if "thread" in ids else None
         viewed = _viewed_interrupt(actor, ids.get("interrupt"))
         return Subscription(actor, access, viewed), thread

@@ -203,6 +203,22 @@ class RateLimited(RequestRejected):
     code = "RATE_LIMITED"
 
 
+class LimitReached(RateLimited):
+    """
+    A limit of the team or agent is reached; `limit` names it, and `most` is its value.
+
+    `retry_after` is None if waiting does not help.
+    """
+
+    code = "LIMIT_REACHED"
+
+
+class AgentPaused(RequestRejected):
+    """The agent is paused, and begins nothing new until an administrator resumes it."""
+
+    code = "AGENT_PAUSED"
+
+
 class UsernameTaken(RequestRejected):
     """The username belongs to another user."""
 
@@ -461,6 +477,12 @@ class LimitExceeded(RunFailure):
     code = "LIMIT_EXCEEDED"
 
 
+class TooManyRequests(RunFailure):
+    """The requests of a run would exceed the open requests that its team may have."""
+
+    code = "LIMIT_REACHED"
+
+
 class ArgumentsNotApproved(Forbidden):
     """An agent tried to make a call with other arguments than the approved ones."""
 
@@ -535,6 +557,8 @@ PUBLIC_MESSAGES = {
         "run."
     ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
+    "LIMIT_REACHED": "The team has as many open requests as it may have, so this run could not "
+    "ask. Decide some, then retry the run.",
     "EVENT_LOOP_BLOCKED": (
         "The agent blocked its event loop for {seconds} seconds at {place}. Make the blocking tool "
         "a plain function instead of async, or run the blocking part with asyncio.to_thread."

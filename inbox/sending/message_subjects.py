@@ -87,7 +87,8 @@ def _outcome_subject(items: Sequence[Item]) -> str:
 
 
 def _notice_subject(message: Message) -> str:
-    count = len(message.items) + len(message.publications) + len(message.disabled_chats)
+    notices = (message.items, message.publications, message.disabled_chats, message.paused_agents)
+    count = sum(map(len, notices))
     if count > 1:
         return gettext("{count} notices for administrators").format(count=count)
     if message.items:
@@ -96,6 +97,9 @@ def _notice_subject(message: Message) -> str:
     if message.disabled_chats:
         team = plain(message.disabled_chats[0].team)
         return gettext("A chat of {team} was switched off").format(team=team)
+    if message.paused_agents:
+        agent = message.paused_agents[0].agent
+        return gettext("The agent {agent} was paused").format(agent=agent)
     publication = message.publications[0]
     if not publication.team:
         return gettext("A policy of the installation was published")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from inbox.actions.notifications.messages import Message
 from inbox.queries.notifications.chat_messages import Closing
-from inbox.queries.notifications.message_facts import DisabledChat, Item, Publication
+from inbox.queries.notifications.message_facts import DisabledChat, Item, PausedAgent, Publication
 from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.people.access import POLICY
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS
@@ -66,6 +66,7 @@ def text_of(message: Message, *, most_blocks: int) -> MessageText:
         *(_request(item) for item in items),
         *(_publication(item) for item in message.publications[:most_blocks]),
         *(_disabled_chat(item) for item in message.disabled_chats[:most_blocks]),
+        *(_paused_agent(item) for item in message.paused_agents[:most_blocks]),
     ]
     open_items = [item for item in message.items[most_blocks:] if item.closing is None]
     return MessageText(subject_of(message), blocks, _counts(open_items), link_to("/"))
@@ -141,6 +142,16 @@ def _disabled_chat(item: DisabledChat) -> Block:
     return Block(
         _filled(facts), link_to(f"/teams/{item.team_slug}/channels/"), gettext("Open the chats")
     )
+
+
+def _paused_agent(item: PausedAgent) -> Block:
+    facts = [
+        (gettext("Team"), plain(item.team)),
+        (gettext("Agent"), item.agent),
+        (gettext("Reason"), gettext("It asked again and again beyond its limits.")),
+        (gettext("Paused"), f"{item.at:%Y-%m-%d %H:%M} UTC"),
+    ]
+    return Block(_filled(facts), link_to(f"/agents/{item.agent}/"), gettext("Open the agent"))
 
 
 def _filled(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from inbox.web.decisions import (
 )
 from inbox.web.decisions.teamwork import assignees, snoozes
 from inbox.web.files import files, request_files
+from inbox.web.limits import limits_page
 from inbox.web.notifications import (
     browsers,
     chat_accounts,
@@ -155,6 +156,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel", claims_and_comments.cancel, name="cancel"),
     path("agents/", agents.agent_list, name="agents"),
     path("agents/<slug:slug>/", agents.agent, name="agent"),
+    path("agents/<slug:slug>/pause", agents.pause, name="pause_agent"),
     path("agents/<slug:slug>/test", agents.test, name="test_agent"),
     path("agents/<slug:slug>/change/", agent_forms.change_page, name="change_agent"),
     path("agents/<slug:slug>/save", agent_forms.save, name="save_agent"),
@@ -166,6 +168,9 @@ urlpatterns = [
     path("teams/", teams.team_list, name="teams"),
     path("teams/<slug:team>/", teams.team, name="team"),
     path("teams/<slug:team>/who/", teams.permission_list, name="team_who"),
+    path("teams/<slug:team>/limits/", limits_page.limits, name="team_limits"),
+    path("installation/limits/<slug:team>/", limits_page.change_page, name="change_limits"),
+    path("installation/limits/<slug:team>/save", limits_page.save, name="save_limits"),
     path("teams/<slug:team>/save", teams.save, name="save_team"),
     path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
     path(

@@ -34,9 +34,10 @@ class Product:
     def url(self) -> str:
         return self.web.url
 
-    def create_api_key(self, *scopes: str) -> str:
-        """Make a key of the demo's team."""
+    def create_api_key(self, *scopes: str, team: str = "demo") -> str:
+        """Make a key of a team."""
         options = [part for scope in scopes for part in ("--scope", scope)]
+        options += ["--team", team]
         return manage(self.environment, "create_api_key", "--name", "tests", *options)
 
     def log_tails(self) -> str:
@@ -62,16 +63,21 @@ def two_keys(product: Product) -> dict[str, str]:
 
 
 @contextmanager
-def embedded_product(directory: Path, **settings: str) -> Iterator[Product]:
+def embedded_product(directory: Path, *, demo: bool = True, **settings: str) -> Iterator[Product]:
     """Run the product in one process; its data and log are below `directory`."""
     environment = embedded_environment(directory, **settings)
-    with start_embedded(environment, log=directory / "log", demo=True) as web:
+    with start_embedded(environment, log=directory / "log", demo=demo) as web:
         yield Product(environment, web, workers=(), database=None, rings=None)
 
 
 @contextmanager
 def scaled_product(
-    directory: Path, *, workers: int = 1, durable: bool = False, **settings: str
+    directory: Path,
+    *,
+    workers: int = 1,
+    durable: bool = False,
+    demo: bool = True,
+    **settings: str,
 ) -> Iterator[Product]:
     """Run one web process and `workers` workers on a PostgreSQL and a Valkey of their own."""
     with ExitStack() as stack:
@@ -84,7 +90,7 @@ def scaled_product(
             **settings,
         )
         manage(environment, "migrate", "--no-input")
-        web = stack.enter_context(start_web(environment, log=directory / "web.log", demo=True))
+        web = stack.enter_context(start_web(environment, log=directory / "web.log", demo=demo))
         running = [
             stack.enter_context(start_worker(environment, log=directory / f"worker{number}.log"))
             for number in range(workers)

@@ -12,7 +12,6 @@ import structlog
 from django.conf import settings
 from django.core.files import File as DjangoFile
 from django.db import transaction
-from django.db.models import Sum
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.files.file_erasure import delete_object
@@ -22,10 +21,12 @@ from inbox.models.locks import lock_team, lock_thread
 from inbox.platform.clock import database_now
 from inbox.platform.files.received_files import ReceivedFile, Shortage, received_bytes
 from inbox.platform.files.storage import file_storage
+from inbox.queries.limits.team_limits import bytes_of_files, limits_of
 from inbox.queries.people.access import require, require_current
 from inbox.rules import errors
 from inbox.rules.files.file_names import safe_file_name
 from inbox.rules.files.file_types import detect_media_type, is_accepted
+from inbox.rules.limits.team_limits import Limit
 from inbox.rules.people.access import Actor, Permission, agent_actor
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
@@ -215,13 +216,13 @@ def _finish(
     if same is not None:
         mine.update(state=BlobState.DELETING)
     else:
-        used = stored.aggregate(total=Sum("size"))["total"] or 0
-        if used + blob.size > settings.TEAM_FILE_BYTES:
+        most = limits_of(owner.team_id)[Limit.FILE_BYTES]
+        if most is not None and bytes_of_files(owner.team_id) + blob.size > most:
             raise errors.FileQuotaReached(
                 TranslatableMessage(
                     "The files of this team would take more than {limit} MiB. Ask an "
                     "administrator to erase some.",
-                    limit=settings.TEAM_FILE_BYTES // settings.MIB,
+                    limit=most // settings.MIB,
                 )
             )
         if not mine.update(state=BlobState.STORED):

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.models import (
+    Agent,
     Announcement,
     Channel,
     Decision,
@@ -56,6 +57,11 @@ def announce_publication(version: PolicyVersion, now: datetime) -> None:
 def announce_outage(channel: Channel, now: datetime) -> None:
     """Store the announcement that a chat was switched off, in its transaction."""
     insert([Announcement(channel=channel, kind=AnnouncementKind.CHANNEL_DISABLED, at=now)])
+
+
+def announce_pause(agent: Agent, now: datetime) -> None:
+    """Store the announcement that an agent was paused, in its transaction."""
+    insert([Announcement(agent=agent, kind=AnnouncementKind.AGENT_PAUSED, at=now)])
 
 
 def announce_outcomes(

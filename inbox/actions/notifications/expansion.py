@@ -309,7 +309,7 @@ def _notices(announcements: Sequence[int], now: datetime) -> Iterator[Notificati
     """Yield the mandatory notices, for all administrators who have an address."""
     rows = list(
         Announcement.objects.filter(pk__in=announcements)
-        .select_related("interrupt", "version", "channel")
+        .select_related("interrupt", "version", "channel", "agent")
         .order_by("pk")
     )
     admins = {team_id: administrators_of(team_id) for team_id in {team_of(row) for row in rows}}

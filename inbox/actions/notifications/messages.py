@@ -23,9 +23,11 @@ from inbox.platform.clock import database_now
 from inbox.queries.notifications.message_facts import (
     DisabledChat,
     Item,
+    PausedAgent,
     Publication,
     disabled_chat_of,
     items_of,
+    paused_agent_of,
     publication_of,
 )
 from inbox.queries.notifications.recipients import confirmed_address
@@ -74,6 +76,7 @@ class Message:
     items: Sequence[Item]
     publications: Sequence[Publication] = ()
     disabled_chats: Sequence[DisabledChat] = ()
+    paused_agents: Sequence[PausedAgent] = ()
     is_mandatory: bool = False  #: notices for administrators
     message_ref: str = ""  #: of the sent message that this one replaces
 
@@ -122,6 +125,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         items_of(channel, rows, now, _tokens(channel, rows, message_id, now)),
         [publication_of(row.version) for row in announcements if row.version],
         [disabled_chat_of(row.channel) for row in announcements if row.channel],
+        [paused_agent_of(row.agent, row.at) for row in announcements if row.agent],
         announcements[0].kind in MANDATORY,
     )
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence as Items
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -25,8 +25,10 @@ from agents.agui import wire
 from agents.agui.errors import ProtocolViolation
 from agents.agui.sequence import Sequence
 from agents.sdk.expiry import format_expires_at
+from inbox.actions.agents.pauses import check_not_paused, count_refused_request
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result, replace_result
+from inbox.actions.limits.limit_checks import check_before_request, check_stored_request
 from inbox.actions.requests.callbacks import encrypted_callback
 from inbox.actions.runs import event_log
 from inbox.actions.runs.run_lease import EventBatch, RunResult, store_end
@@ -42,8 +44,6 @@ from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.consent import canonical_json, original_text
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.requests.drafts import (
-    MAX_OPEN,
-    MAX_PER_MINUTE,
     ItemDraft,
     RequestDraft,
     check_draft,
@@ -56,7 +56,6 @@ from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
 _MESSAGES = TypeAdapter(list[Message])
-_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,6 @@ class AskedRequest:
     attached: bool = False
 
 
-@transaction.atomic(durable=True)
-@audit_trail.inserted_at_end()
 def ask(
     *,
     agent: Agent,
@@ -89,8 +86,22 @@ def ask(
     Raises:
         Unauthenticated, NotFound, Forbidden, IdempotencyConflict.
         InvalidValue: the agent does not run by itself, or an item cannot be asked.
-        RateLimited: the agent has too many open requests, or asks too often.
+        AgentPaused.
+        LimitReached, RateLimited: the team or the agent has too much open, or the agent asks too
+            often. An agent that goes on is paused.
     """
+    try:
+        return _ask(agent, draft, actor, idempotency)
+    except errors.RateLimited as refusal:
+        count_refused_request(agent.pk, refusal.detail.get("limit"))
+        raise
+
+
+@transaction.atomic(durable=True)
+@audit_trail.inserted_at_end()
+def _ask(
+    agent: Agent, draft: RequestDraft, actor: Actor, idempotency: IdempotencyKey
+) -> AskedRequest:
     now = database_now()
     require_current(actor, agent.team_id, Permission.RUN, agent.pk, now=now)
     if not is_external(agent.implementation):
@@ -105,8 +116,11 @@ def ask(
     if session and digest and (joined := _joined(session, digest, actor)):
         replace_result(idempotency, joined.pk, actor=actor)
         return AskedRequest(joined, attached=True)
-    _check_limits(agent, now)
-    return AskedRequest(_store(agent, session, digest, draft, actor, idempotency))
+    check_not_paused(agent)
+    check_before_request(team_id=agent.team_id, agent_id=agent.pk, now=now)
+    request = _store(agent, session, digest, draft, actor, idempotency)
+    check_stored_request(team_id=agent.team_id, agent_id=agent.pk, now=now)
+    return AskedRequest(request)
 
 
 def _store(
@@ -343,28 +357,3 @@ def _may_be_joined(request: AgentRequest, now: datetime) -> bool:
         and call.start_before is not None
         and call.start_before > now
     )
-
-
-def _check_limits(agent: Agent, now: datetime) -> None:
-    """Raises RateLimited. Concurrent requests may exceed the limits by their number."""
-    requests = AgentRequest.objects.filter(agent=agent)
-    recent = requests.filter(created_at__gt=now - _MINUTE).order_by("-created_at")
-    times = list(recent.values_list("created_at", flat=True)[:MAX_PER_MINUTE])
-    if len(times) == MAX_PER_MINUTE:
-        seconds = max(1, -int(-(times[-1] + _MINUTE - now).total_seconds() // 1))
-        raise errors.RateLimited(
-            TranslatableMessage(
-                "An agent may ask {most} times a minute. Try again in {seconds} s.",
-                most=MAX_PER_MINUTE,
-                seconds=seconds,
-            ),
-            retry_after=seconds,
-        )
-    if requests.filter(status=RequestStatus.OPEN).count() >= MAX_OPEN:
-        raise errors.RateLimited(
-            TranslatableMessage(
-                "This agent has {most} open requests. Wait for decisions, or withdraw some.",
-                most=MAX_OPEN,
-            ),
-            retry_after=60,
-        )

@@ -56,8 +56,9 @@ def append_frames(
         ],
     )
     thread.next_seq = first + len(frames)
+    thread.event_bytes += sum(len(frame.body) for frame in frames)
     thread.updated_at = now
-    save_fields(thread, "next_seq", "updated_at", *changed)
+    save_fields(thread, "next_seq", "event_bytes", "updated_at", *changed)
     rows = [
         (first + offset, str(run.pk), frame.type, frame.body) for offset, frame in enumerate(frames)
     ]

@@ -13,6 +13,7 @@ from uuid6 import uuid7
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.limits.limit_checks import check_new_run
 from inbox.actions.runs.pulled_runs import begin_pulled_run, reopen_request
 from inbox.actions.runs.recovery import doubt_interrupts, interrupt_run
 from inbox.actions.runs.resume import queue_run, requester_columns
@@ -25,6 +26,7 @@ from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import permissions_in, require_current
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.queries.runs.latest_run import latest_run
+from inbox.queries.runs.queued_runs import is_resume
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
@@ -50,6 +52,7 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
         NotFound.
         Forbidden: the actor may not run the agent, or may not decide while the retry would execute
             approved calls.
+        LimitReached: the team or the agent has too much under way already.
         RetryRejected: the run has not failed, the thread has a later run, or an agent that would
             start from the beginning has made a `once` call.
     """
@@ -70,6 +73,13 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
         )
         if not restartable:
             _check_no_once_calls(thread, failed_run)
+        if not is_resume(failed_run):
+            check_new_run(
+                team_id=thread.team_id,
+                agent_id=thread.agent_id,
+                is_new_thread=False,
+                locks_team=False,
+            )
         # A restartable agent finds its state in the thread.
         without_state = json.dumps({**json.loads(failed_run.input), "state": None})
         retry = queue_run(

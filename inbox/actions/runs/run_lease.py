@@ -1,7 +1,7 @@
 """Writes of a worker that drives a run: each checks the fence and renews the lease."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from agents.agui import strict_json
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.limits.limit_checks import check_stored_interrupts, may_run_more
 from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import claim, event_log, tool_calls
 from inbox.actions.runs.claim import append_run_started, take_lease
@@ -27,9 +28,10 @@ from inbox.models.moves import Move
 from inbox.models.statements import Params, Select, Update, save_fields
 from inbox.platform.monitoring.traces import traces
 from inbox.queries.runs.interrupt_states import wire_interrupt
+from inbox.queries.runs.queued_runs import is_resume
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
-from inbox.rules.runs.states import RunStatus
+from inbox.rules.runs.states import InterruptStatus, RunStatus
 
 _RUN_TO_CLAIM = Select(
     lambda params: Run.objects.select_related("thread__agent", "thread__team", "resumes").filter(
@@ -82,14 +84,25 @@ class RunResult:
 
 
 @transaction.atomic(durable=True)
-def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
-    """Claim a queued run for this worker; return None if another worker has claimed it."""
+def claim_run(
+    *, run_id: UUID, admit: Callable[[Run], bool] = lambda _run: True
+) -> tuple[Run, RunLease] | None:
+    """
+    Claim a queued run for this worker.
+
+    Returns None if another worker has claimed it, if its agent is paused, if `admit` leaves it in
+    the queue, or if its team has as many running runs as it may have.
+    """
     try:
         thread, now = lock_thread(runs=run_id)
     except errors.NotFound:
         return None
     run = _RUN_TO_CLAIM.first(pk=run_id)
     if run is None or run.status != RunStatus.QUEUED or run.pulled:
+        return None
+    if run.thread.agent.paused_at is not None and not is_resume(run):
+        return None
+    if not admit(run) or not may_run_more(run.team_id):
         return None
     take_lease(run, now)
     save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
@@ -184,14 +197,17 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
+        TooManyRequests: the team may not have so many open requests; nothing was written.
     """
     thread, now = lock_thread(lease.thread_id, with_team=bool(result.interrupts))
     _end_leased_run(
         lease, result.status, now, checkpoint=result.checkpoint, error_code=result.error_code
     )
-    store_end(
-        thread=thread, run=Run(pk=lease.run_id, thread=thread), batch=batch, result=result, now=now
-    )
+    run = Run(pk=lease.run_id, thread=thread)
+    try:
+        store_end(thread=thread, run=run, batch=batch, result=result, now=now)
+    except errors.LimitReached as refusal:
+        raise errors.TooManyRequests(str(refusal)) from refusal
 
 
 def store_end(
@@ -202,6 +218,9 @@ def store_end(
 
     The caller holds the thread's lock, and stores the run's new status in the same transaction.
     The rules of the policies answer interrupts here, which may resume the run at once.
+
+    Raises:
+        LimitReached: more requests stay open than the team may have.
     """
     thread.messages, thread.state = result.messages, result.state
     thread.client_messages = result.client_messages
@@ -232,6 +251,9 @@ def store_end(
             open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, result.status, result.error_code, now)
     decide_by_policy(thread=thread, rows=rows, now=now)
+    # Last: the lock of the team comes after those of grants.
+    if new := sum(row.status == InterruptStatus.OPEN for row in rows):
+        check_stored_interrupts(team_id=thread.team_id, number=new)
 
 
 @transaction.atomic(durable=True)

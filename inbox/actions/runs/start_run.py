@@ -11,11 +11,13 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
+from inbox.actions.agents.pauses import check_not_paused
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
 from inbox.actions.files.attachments import take_files_of_run
 from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.limits.limit_checks import check_new_run, may_run_more
 from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
@@ -82,6 +84,8 @@ def start_run(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
+        AgentPaused.
+        LimitReached: the team or the agent has too much under way already.
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
@@ -125,6 +129,8 @@ def _start_or_resume(
         )
     if not is_new:
         _check_idle(thread)
+    check_not_paused(agent)
+    check_new_run(team_id=agent.team_id, agent_id=agent.pk, is_new_thread=is_new)
     run = queue_run(
         thread=thread,
         now=now,
@@ -137,7 +143,7 @@ def _start_or_resume(
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
         },
-        claim=claim,
+        claim=claim and may_run_more(agent.team_id),
     )
     audit_trail.record("run.started", actor, now, thread=thread, run=run)
     return StartedRun(run, replayed=False, lease=lease_of(run))
@@ -190,7 +196,7 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         entries=[state.answer or entries[state.interrupt_id] for state in states],
         started_by=authorization.actor.label,
         columns={"parent_external_id": request.parent_run_id},
-        claim=claim,
+        claim=claim and may_run_more(thread.team_id),
     )
     if run.pulled:
         begin_pulled_run(thread=thread, run=run, now=now)

@@ -14,6 +14,7 @@ from agents.adapters.remote.probe_report import ProbeResult
 from inbox import engine
 from inbox.actions.agents.environments import MAX_ENVIRONMENT_CHARACTERS, set_environment
 from inbox.actions.agents.external_agents import set_external_agent
+from inbox.actions.agents.pauses import set_paused
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
@@ -21,6 +22,7 @@ from inbox.api.base.field_types import (
     UNSET,
     AgentName,
     Agui,
+    Flag,
     Id,
     TeamName,
     Text,
@@ -133,8 +135,10 @@ class AgentInput(Schema):
 
 
 class AgentChange(Schema):
-    environment: Environment
+    environment: Environment = UNSET
     """A fact for policies, such as `production`; empty for none."""
+    is_paused: Flag = UNSET
+    """True: it asks nothing and starts nothing new. What was approved is executed."""
 
 
 class Agent(Schema):
@@ -147,6 +151,8 @@ class Agent(Schema):
     kind: Literal["local", "remote", "external"]
     environment: Environment
     """The environment that policies see."""
+    paused_at: datetime | None
+    """The time since which it is paused; null if it is not."""
     remote: Remote | None
 
 
@@ -220,7 +226,7 @@ class Agents(ApiView):
 
     @operation(
         "PATCH",
-        "Set the environment of an agent",
+        "Set the environment of an agent, pause it or resume it",
         {200: Agent},
         scope=Permission.ADMIN,
         body=AgentChange,
@@ -228,9 +234,12 @@ class Agents(ApiView):
     )
     def change_agent(self, request: Request, slug: str) -> Response:
         actor = self.actor
-        set_environment(
-            slug=slug, environment=AgentChange.from_request(request).environment, actor=actor
-        )
+        changes = AgentChange.from_request(request).sent()
+        agents.agent_for(actor, slug)
+        if "environment" in changes:
+            set_environment(slug=slug, environment=changes["environment"], actor=actor)
+        if "is_paused" in changes:
+            set_paused(slug=slug, is_paused=changes["is_paused"], actor=actor)
         agent = agents.agent_for(actor, slug)
         return Response(_represent(agent, agents.location_of(actor, agent)))
 

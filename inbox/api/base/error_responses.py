@@ -1,5 +1,6 @@
 """Errors as HTTP responses: problem details (RFC 9457)."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import structlog
@@ -112,11 +113,22 @@ def _response_arguments(refusal: errors.RequestRejected) -> dict[str, Any]:
 
 def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
     if isinstance(refusal, errors.RateLimited):
-        return {"Retry-After": str(refusal.detail["retry_after"])}
+        return _limit_headers(refusal.detail)
     if isinstance(refusal, errors.AuditSinkLags):
         return {"Retry-After": "30"}
     is_unknown = isinstance(refusal, errors.Unauthenticated)
     return {"WWW-Authenticate": "Bearer"} if is_unknown else {}
+
+
+def _limit_headers(detail: Mapping[str, Any]) -> dict[str, str]:
+    """Return `Retry-After` unless waiting does not help, and which limit of a team is reached."""
+    headers, seconds = {}, detail["retry_after"]
+    if seconds is not None:
+        headers["Retry-After"] = str(seconds)
+    if "limit" in detail:
+        headers["RateLimit-Policy"] = f'"{detail["limit"]}";q={detail["most"]}'
+        headers["RateLimit"] = f'"{detail["limit"]}";r=0'
+    return headers
 
 
 def to_response(error: Exception, context: dict[str, Any]) -> Response | None:

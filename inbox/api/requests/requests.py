@@ -328,7 +328,12 @@ class Requests(ApiView):
         description="For programs that run by themselves, of agents of the kind `external`. 200 if "
         "the request was asked before.",
         is_idempotent=True,
-        refusals=(errors.InvalidValue, errors.NotFound),
+        refusals=(
+            errors.AgentPaused,
+            errors.InvalidValue,
+            errors.LimitReached,
+            errors.NotFound,
+        ),
     )
     def ask_for_approval(self, request: Request) -> Response:
         check_wait(request.query_params.get("wait", "0"))

@@ -62,7 +62,7 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.AguiResponse]]
     parameters=[DIALECT],
     description="Violations of the interrupt contract are sent as RUN_ERROR.",
     negotiates=False,
-    refusals=(errors.InvalidValue,),
+    refusals=(errors.AgentPaused, errors.InvalidValue, errors.LimitReached),
 )
 @require_POST
 async def run_agent(request: HttpRequest, slug: str) -> HttpResponseBase:
@@ -76,7 +76,7 @@ async def run_agent(request: HttpRequest, slug: str) -> HttpResponseBase:
     body=ConnectInput,
     parameters=[DIALECT],
     negotiates=False,
-    refusals=(errors.InvalidValue,),
+    refusals=(errors.InvalidValue, errors.LimitReached),
 )
 @require_POST
 async def connect_agent(request: HttpRequest, slug: str) -> HttpResponseBase:

@@ -18,7 +18,7 @@ from inbox.api.base.openapi_descriptions import (
 from inbox.api.base.pagination import Pagination, field_names
 from inbox.api.base.schema import Schema
 from inbox.api.runs.streams import encoded, stream
-from inbox.feed import follow
+from inbox.feed import follow, take_stream_of_team
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import TeamReader
@@ -59,7 +59,7 @@ _LAST_EVENT_ID = header(
     description="With `Accept: text/event-stream` the stream does not end; the `id:` of each event "
     "is its seq.",
     negotiates=False,
-    refusals=(errors.InvalidInput,),
+    refusals=(errors.InvalidInput, errors.LimitReached),
 )
 @require_safe
 async def list_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
@@ -101,6 +101,8 @@ def _cursor(
     if is_stream:
         rate_limits.take_stream(actor)
     thread = thread_for(actor, thread_id)
+    if is_stream:
+        take_stream_of_team(thread.team_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):
         raise errors.InvalidInput(

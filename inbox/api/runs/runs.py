@@ -150,8 +150,10 @@ class Runs(ApiView):
         description="Without `thread_id` the run opens a new thread.",
         is_idempotent=True,
         refusals=(
+            errors.AgentPaused,
             errors.AsksByItself,
             errors.InvalidValue,
+            errors.LimitReached,
             errors.NotFound,
             errors.PendingInterrupts,
             errors.ThreadBusy,
@@ -201,7 +203,7 @@ class Runs(ApiView):
         scope=Permission.RUN,
         description="The new run has the same input and decisions. Calls with an unknown outcome "
         "become interrupts first.",
-        refusals=(errors.RetryRejected,),
+        refusals=(errors.RetryRejected, errors.LimitReached),
     )
     def retry_run(self, request: Request, run_id: UUID) -> Response:
         accepted = engine.retry_run(run_id, self.actor)

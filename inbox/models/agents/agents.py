@@ -2,8 +2,9 @@
 
 from django.db import models
 
-from inbox.models.fields import EncryptedTextField, id_field
+from inbox.models.fields import EncryptedTextField, choices, id_field
 from inbox.models.people.teams import Team
+from inbox.rules.agents.pauses import PauseReason
 
 
 class Agent(models.Model):
@@ -21,6 +22,10 @@ class Agent(models.Model):
         default="[]",
         db_default="[]",
         help_text="JSON text: the URLs below which programs may be called back",
+    )
+    paused_at = models.DateTimeField(null=True, help_text="since when it starts nothing new")
+    pause_reason = models.CharField(
+        max_length=10, choices=choices(PauseReason), blank=True, default="", db_default=""
     )
     created_at = models.DateTimeField()
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import EncryptedTextField, choices, id_field, known_states
 from inbox.models.people.teams import Team
 from inbox.models.policies.policies import PolicyVersion
@@ -49,6 +50,14 @@ class Announcement(models.Model):
         related_name="+",
         db_index=False,
         help_text="that was switched off",
+    )
+    agent = models.ForeignKey(
+        Agent,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="that was paused",
     )
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -32,6 +32,9 @@ class Thread(models.Model):
         db_default="{}",
         help_text="JSON text: message id -> fingerprint, for messages that clients sent",
     )
+    event_bytes = models.BigIntegerField(
+        default=0, db_default=0, help_text="characters of its events, since they are counted"
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from inbox.models import Channel, Decision, Interrupt, Notification, PolicyVersion
+from inbox.models import Agent, Channel, Decision, Interrupt, Notification, PolicyVersion
 from inbox.queries.notifications.chat_messages import (
     ApproveButton,
     Closing,
@@ -66,6 +66,15 @@ class DisabledChat:
     team_slug: str
     label: str
     host: str
+
+
+@dataclass(frozen=True)
+class PausedAgent:
+    """The facts about an agent that was paused, in a mail."""
+
+    team: str
+    agent: str
+    at: datetime
 
 
 def items_of(
@@ -161,6 +170,10 @@ def publication_of(version: PolicyVersion) -> Publication:
         publisher=version.publisher_label,
         comment=version.comment,
     )
+
+
+def paused_agent_of(agent: Agent, at: datetime) -> PausedAgent:
+    return PausedAgent(team=agent.team.name, agent=agent.slug, at=at)
 
 
 def disabled_chat_of(channel: Channel) -> DisabledChat:

@@ -24,6 +24,7 @@ from inbox.models import (
     WebhookEndpoint,
 )
 from inbox.platform.clock import database_now
+from inbox.queries.runs.queued_runs import queued_runs
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import DECIDERS
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
@@ -43,12 +44,8 @@ def runs_with_lost_workers() -> list[tuple[UUID, str]]:
 
 
 def runs_queued_for(age: timedelta) -> list[UUID]:
-    """Return runs that have been queued for so long that the wake-up may be lost."""
-    return list(
-        Run.objects.filter(
-            status=RunStatus.QUEUED, pulled=False, queued_at__lte=database_now() - age
-        ).values_list("pk", flat=True)[:_MAX_ROWS]
-    )
+    """Return runs that have been queued for so long that the wake-up may be lost, in turns."""
+    return [run.run_id for run in queued_runs(most=_MAX_ROWS, age=age)]
 
 
 def runs_due_to_resume() -> list[UUID]:

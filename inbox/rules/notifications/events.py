@@ -25,6 +25,7 @@ class AnnouncementKind(StrEnum):
     OVERRIDDEN = "overridden"  #: a request was approved despite the policy
     POLICY_PUBLISHED = "policy_published"
     CHANNEL_DISABLED = "channel_disabled"  #: a channel of a team was switched off
+    AGENT_PAUSED = "agent_paused"  #: an agent was paused, because it asked beyond its limits
     TEST = "test"  #: a test message, to which nobody subscribes
 
 
@@ -50,6 +51,7 @@ MANDATORY: Final = (
     AnnouncementKind.OVERRIDDEN,
     AnnouncementKind.POLICY_PUBLISHED,
     AnnouncementKind.CHANNEL_DISABLED,
+    AnnouncementKind.AGENT_PAUSED,
 )
 
 

@@ -16,7 +16,6 @@ from inbox.rules.schema.schemas import check_schema
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_BYTES, MAX_ITEMS, MAX_MESSAGES = 256 * 1024, 20, 50
-MAX_OPEN, MAX_PER_MINUTE = 200, 60
 #: The member of `metadata.signoff` that a program may send.
 _PRESENT = "present"
 

@@ -9,12 +9,14 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.actions.agents.pauses import set_paused
 from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
 from inbox.queries.agents.agents import AgentLocation
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import connection_test_message
+from inbox.rules.agents.pauses import PauseReason
 from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible
@@ -66,6 +68,13 @@ def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     return see_other("agent", slug)
 
 
+@post_page
+def pause(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    """Pause an agent, or resume it without `paused`."""
+    set_paused(slug=slug, is_paused="paused" in request.POST, actor=actor)
+    return see_other("agent", slug)
+
+
 def show_agent(
     request: HttpRequest, actor: Actor, slug: str, *, notice: str = "", status: int = 200
 ) -> HttpResponse:
@@ -80,6 +89,7 @@ def show_agent(
         "connection_test": _connection_test(location),
         "may_run": Permission.RUN in permissions,
         "is_external": is_external(agent.implementation),
+        "is_flooding": agent.pause_reason == PauseReason.FLOOD,
         "may_add_key": Permission.ADMIN in permissions,
         "public_url": settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/"),
         "notice": notice,

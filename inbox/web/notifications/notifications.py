@@ -61,6 +61,7 @@ KINDS = {
     AnnouncementKind.OVERRIDDEN: gettext_noop("Policy overridden"),
     AnnouncementKind.POLICY_PUBLISHED: gettext_noop("Policy published"),
     AnnouncementKind.CHANNEL_DISABLED: gettext_noop("Chat switched off"),
+    AnnouncementKind.AGENT_PAUSED: gettext_noop("Agent paused"),
     AnnouncementKind.TEST: gettext_noop("Test"),
 }
 _STATUSES = {

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from tests.support.http.rest_client import HOSTILE
+from tests.support.limits import limit_teams
 from tests.support.requests.programs import APPROVED, CALL, decide, program
 
 __all__ = ["program"]
@@ -69,8 +70,8 @@ def test_items_have_their_own_ids_and_at_most_twenty(program):
     assert [answer.status_code for answer in (twice, many, both)] == [422, 400, 422]
 
 
-def test_an_agent_asks_sixty_times_a_minute(program, monkeypatch):
-    monkeypatch.setattr("inbox.actions.requests.ask.MAX_PER_MINUTE", 2)
+def test_an_agent_asks_sixty_times_a_minute(program, settings):
+    limit_teams(settings, agent_requests_per_minute=2)
     program.ask()
     program.ask()
 
@@ -80,14 +81,15 @@ def test_an_agent_asks_sixty_times_a_minute(program, monkeypatch):
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
 
 
-def test_an_agent_has_at_most_two_hundred_open_requests(program, monkeypatch, later):
-    monkeypatch.setattr("inbox.actions.requests.ask.MAX_OPEN", 1)
+def test_an_agent_has_at_most_two_hundred_open_requests(program, settings, later):
+    limit_teams(settings, agent_open_requests=1)
     request = program.ask()
 
     refused = program.post("/api/requests", CALL)
     program.withdraw(request)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert refused.json()["code"] == "LIMIT_REACHED"
     assert program.ask()["status"] == "open"
 
 

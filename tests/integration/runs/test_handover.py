@@ -92,9 +92,9 @@ def test_a_later_run_continues_the_conversation(accept, pool):
     assert [message["role"] for message in messages] == ["user", "assistant"] * 2
 
 
-def test_a_run_is_queued_while_no_thread_is_free(accept, messages, monkeypatch):
+def test_a_run_is_queued_while_no_thread_is_free(accept, world, messages, monkeypatch):
     pool = pool_of(1, SameThread, monkeypatch)
-    with pool.reserved():
+    with pool.reserved(world.agent, is_resume=False):
         run = accept("rehearse:echo").run
 
     assert steps.reread(run).status == "queued"

@@ -23,6 +23,7 @@ from inbox.rules.requests.drafts import ItemDraft, RequestDraft
 from inbox.rules.requests.execution import Execution
 from inbox.rules.requests.request_states import ReportedOutcome
 from inbox.rules.runs.states import EntryStatus
+from tests.support.limits import limit_teams
 from tests.support.races.concurrently import Meeting, at_once, failures, rounds
 from tests.support.requests.programs import make_program
 
@@ -57,9 +58,8 @@ def new_request(program):
 
 
 @pytest.fixture(autouse=True)
-def _ask_without_limits(monkeypatch):
-    monkeypatch.setattr("inbox.actions.requests.ask.MAX_PER_MINUTE", 100_000)
-    monkeypatch.setattr("inbox.actions.requests.ask.MAX_OPEN", 100_000)
+def _ask_without_limits(settings):
+    limit_teams(settings, agent_requests_per_minute=100_000, agent_open_requests=100_000)
 
 
 def answer(request, actor, *, approved=True):

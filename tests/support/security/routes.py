@@ -29,6 +29,9 @@ GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200
 PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
 PATCH api/agents/<slug:slug>                     401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/limits                                  401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/limits/<slug:team>                      401 404 200 200 200 404 401 200 403 403 403 404 401
+PATCH api/installation/limits/<slug:team>        401 403 403 403 403 403 401 403 403 403 403 403 401
 GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
 POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
@@ -274,6 +277,10 @@ GET  new-program/                                302 200 403 403 200 403 302 302
 POST new-program/add                             302 303 403 403 303 403 302 302 302 302 302 302 302
 GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/pause                    302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/limits/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  installation/limits/<slug:team>/            302 403 403 403 403 403 302 302 302 302 302 302 302
+POST installation/limits/<slug:team>/save        302 403 403 403 403 403 302 302 302 302 302 302 302
 GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
