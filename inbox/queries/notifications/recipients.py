@@ -12,6 +12,7 @@ from allauth.usersessions.models import UserSession
 from django.db.models import Prefetch, Q
 
 from inbox.models import (
+    Agent,
     Announcement,
     Channel,
     Claim,
@@ -20,6 +21,7 @@ from inbox.models import (
     InterruptView,
     Membership,
     NotificationSchedule,
+    PolicyVersion,
     Subscription,
 )
 from inbox.models.statements import Select
@@ -127,8 +129,9 @@ def chats_of(team_ids: Collection[UUID]) -> dict[UUID, list[Subscription]]:
 
 def team_of(announcement: Announcement) -> UUID | None:
     """Return the team that an announcement is about, None for the installation and for tests."""
-    about = announcement.interrupt or announcement.version
-    about = about or announcement.channel or announcement.agent
+    about: Interrupt | PolicyVersion | Channel | Agent | None = (
+        announcement.interrupt or announcement.version or announcement.channel or announcement.agent
+    )
     return about.team_id if about else None
 
 
