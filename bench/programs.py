@@ -100,14 +100,14 @@ class Programs:
 
 async def ask_and_wait(programs: Programs, number: int) -> Figures:
     """Ask, wait and approve, one request after another."""
-    asked: list[float] = []
+    durations: list[float] = []
     decided: list[float] = []
     target = programs.target
     async with target.connection() as program, target.connection() as reviewer:
         for _ in range(number):
             begun = time.perf_counter()
             request = await programs.ask(program)
-            asked.append(time.perf_counter() - begun)
+            durations.append(time.perf_counter() - begun)
             waiting = asyncio.create_task(programs.wait(program, request))
             await asyncio.sleep(0.05)  # it waits by now; if not, the figure gets better by nothing
             begun = time.perf_counter()
@@ -116,7 +116,7 @@ async def ask_and_wait(programs: Programs, number: int) -> Figures:
             if status != "decided":
                 raise UnexpectedResponse(f"the request is {status}")
             decided.append(ended - begun)
-    return {**spread("ask", asked), **spread("decision -> wait", decided)}
+    return {**spread("ask", durations), **spread("decision -> wait", decided)}
 
 
 @asynccontextmanager

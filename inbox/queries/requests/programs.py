@@ -39,8 +39,8 @@ def threads_of_program(actor: Actor, thread_ids: Collection[UUID]) -> Collection
         return thread_ids if Permission.RUN in actor.scopes else ()
     if actor.user_id is None:
         return ()
-    asked = Run.objects.filter(thread__in=thread_ids, resumes=None, retries=None)
-    return set(asked.filter(requester_user=actor.user_id).values_list("thread", flat=True))
+    first_runs = Run.objects.filter(thread__in=thread_ids, resumes=None, retries=None)
+    return set(first_runs.filter(requester_user=actor.user_id).values_list("thread", flat=True))
 
 
 def asking_run_id(request_id: UUID) -> UUID:
