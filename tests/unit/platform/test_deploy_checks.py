@@ -31,7 +31,7 @@ LOOPBACK = {"default": {"HOST": "127.0.0.1", "OPTIONS": {}}}
 IN_THE_CLEAR = {"default": {"HOST": "db.example.com", "OPTIONS": {"sslmode": "require"}}}
 INSECURE = [
     ("DEBUG", True, "signoff.E020"),
-    ("SECRET_KEY", next(iter(KNOWN_KEYS)), "signoff.E021"),
+    ("SECRET_KEY", min(KNOWN_KEYS), "signoff.E021"),
     ("SESSION_COOKIE_SECURE", False, "signoff.W020"),
     ("ALLAUTH_TRUSTED_PROXY_COUNT", 0, "signoff.W021"),
     ("PUBLIC_URL", "http://signoff.example.com", "signoff.W022"),
