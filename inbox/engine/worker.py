@@ -105,7 +105,7 @@ def drive_run(run: Run, lease: RunLease) -> None:
     """Drive a claimed run to its end in this thread."""
     if metrics.are_on and run.attempt == 1 and run.started_at is not None:
         _measure_start(run, run.started_at)
-    if not traces.are_on:
+    if not (traces.are_on and run.trace_context):
         _drive_logged(run, lease)
         return
     interrupted = run.resumes.trace_context if run.resumes else ""

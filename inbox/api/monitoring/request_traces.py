@@ -25,6 +25,9 @@ class RequestTraces:
             return
         parent = next((value for name, value in scope["headers"] if name == _TRACEPARENT), b"")
         with traces.request_span(scope["method"], parent.decode("latin-1")) as span:
+            if span is None:
+                await self._application(scope, receive, send)
+                return
 
             async def send_recorded(message: Any) -> None:
                 if message["type"] == "http.response.start":

@@ -5,6 +5,8 @@ Before `enable` nothing of OpenTelemetry is imported, and spans are empty contex
 ids, states and numbers only, never arguments, answers or other texts.
 """
 
+import os
+import random
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
@@ -14,6 +16,7 @@ from django.conf import settings
 #: The context of a span in the form of the header `traceparent` (W3C Trace Context).
 CONTEXT_CHARACTERS: Final = 55
 _NOTHING: Final = nullcontext()
+_MAX: Final = 2**64 - 1
 
 Attributes = Mapping[str, str | int | float | bool]
 
@@ -33,9 +36,9 @@ class Traces:
     def are_on(self) -> bool:
         return self._tracer is not None
 
-    def enable(self, exporter: Any = None) -> Any:
+    def enable(self) -> None:
         """
-        Start to record spans and to send them by OTLP, or to `exporter`; return the provider.
+        Start to record spans and to send them by OTLP.
 
         Raises:
             TracesNotInstalled.
@@ -48,30 +51,20 @@ class Traces:
             from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
             from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
             from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
-            from opentelemetry.sdk.trace.sampling import (  # noqa: PLC0415
-                ParentBased,
-                TraceIdRatioBased,
-            )
+            from opentelemetry.sdk.trace.sampling import ALWAYS_ON  # noqa: PLC0415
         except ImportError as error:
             raise TracesNotInstalled(
                 "Traces need the extra `otel`. Install it, or unset SIGNOFF_TRACES and "
                 "OTEL_EXPORTER_OTLP_ENDPOINT."
             ) from error
-        by_ratio = TraceIdRatioBased(settings.TRACE_SAMPLING)
-        # Stored contexts count as local parents, and keep their decision. A client's flag does not
-        # decide: it could have every request recorded.
-        sampler = ParentBased(
-            root=by_ratio, remote_parent_sampled=by_ratio, remote_parent_not_sampled=by_ratio
-        )
+        name = os.environ.get("OTEL_SERVICE_NAME") or "signoff"
+        # Requests are sampled here before they reach OpenTelemetry: a span that is not recorded
+        # still costs a part of what a recorded one does.
         provider = TracerProvider(
-            sampler=sampler, resource=Resource.create({"service.name": "signoff"})
+            sampler=ALWAYS_ON, resource=Resource.create({"service.name": name})
         )
-        provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._api, self._tracer = trace, provider.get_tracer("signoff")
-        return provider
-
-    def disable(self) -> None:
-        self._api = self._tracer = None
 
     def span(
         self,
@@ -85,9 +78,9 @@ class Traces:
         Return a context in which the span is current; it yields the span, or None while off.
 
         `parent` and `links` are stored contexts, "" for none. Without a parent it is a child of the
-        current span.
+        current span; without that, too, the trace is not recorded, and neither is the span.
         """
-        if self._tracer is None:
+        if self._tracer is None or not (parent or self._is_recording()):
             return _NOTHING
         started: AbstractContextManager[Any] = self._tracer.start_as_current_span(
             name,
@@ -101,13 +94,22 @@ class Traces:
         return started
 
     def request_span(self, method: str, traceparent: str) -> AbstractContextManager[Any]:
-        """Return the context of a request's span, below that of the client if it sent one."""
+        """
+        Return the context of a request's span, below that of the client if it sent one.
+
+        Requests that are not sampled yield None. A client's flag does not decide: it could have
+        every request recorded.
+        """
         if self._tracer is None:
+            return _NOTHING
+        parent = self._span_context(traceparent) if traceparent else None
+        number = parent.trace_id if parent else random.getrandbits(64)
+        if (number & _MAX) >= settings.TRACE_SAMPLING * (_MAX + 1):
             return _NOTHING
         started: AbstractContextManager[Any] = self._tracer.start_as_current_span(
             method,
             kind=self._api.SpanKind.SERVER,
-            context=self._context_of(traceparent, is_remote=True),
+            context=self._context_of(traceparent),
             attributes={"http.request.method": method},
             record_exception=False,
             set_status_on_exception=False,
@@ -115,14 +117,16 @@ class Traces:
         return started
 
     def begin(self, name: str, attributes: Attributes | None = None) -> Any:
-        """Begin a span that does not become current, to be ended with `end()`; None while off."""
-        return self._tracer and self._tracer.start_span(name, attributes=attributes)
+        """Begin a span that does not become current, to be ended with `end()`; None without one."""
+        if self._tracer is None or not self._is_recording():
+            return None
+        return self._tracer.start_span(name, attributes=attributes)
 
     def record(
         self, name: str, *, parent: str, started_ns: int, attributes: Attributes | None = None
     ) -> None:
-        """Record a span that has just ended."""
-        if self._tracer is not None:
+        """Record a span that has just ended, if its parent is recorded."""
+        if self._tracer is not None and parent:
             self._tracer.start_span(
                 name,
                 context=self._context_of(parent),
@@ -140,26 +144,30 @@ class Traces:
         return f"00-{context.trace_id:032x}-{context.span_id:016x}-{int(context.trace_flags):02x}"
 
     def current_trace_id(self) -> str:
-        """Return the id of the current trace for log lines, "" if there is none."""
+        """Return the id of the current trace for log lines, "" if it is not recorded."""
         context = self.current_context()
-        return context[3:35] if context.endswith("-01") else ""
+        return context[3:35]
 
     def headers(self) -> dict[str, str]:
         """Return the headers that continue the current trace in another program."""
         context = self.current_context()
         return {"traceparent": context} if context else {}
 
+    def _is_recording(self) -> bool:
+        span = self._api.get_current_span()
+        return bool(span.get_span_context().is_valid)
+
     def _links(self, contexts: Sequence[str]) -> list[Any]:
         spans = [self._span_context(context) for context in contexts if context]
         return [self._api.Link(span) for span in spans if span is not None]
 
-    def _context_of(self, text: str, *, is_remote: bool = False) -> Any:
-        span = self._span_context(text, is_remote=is_remote) if text else None
+    def _context_of(self, text: str) -> Any:
+        span = self._span_context(text) if text else None
         if span is None:
             return None  # the current one
         return self._api.set_span_in_context(self._api.NonRecordingSpan(span))
 
-    def _span_context(self, text: str, *, is_remote: bool = False) -> Any:
+    def _span_context(self, text: str) -> Any:
         """Parse a context; return None if it is not valid."""
         parts = text.split("-")
         try:
@@ -168,8 +176,9 @@ class Traces:
             span = self._api.SpanContext(
                 int(parts[1], 16),
                 int(parts[2], 16),
-                is_remote=is_remote,
-                trace_flags=self._api.TraceFlags(int(parts[3], 16) & 1),
+                is_remote=True,
+                # Who sends or stores a context has decided about sampling before.
+                trace_flags=self._api.TraceFlags(self._api.TraceFlags.SAMPLED),
             )
         except ValueError:
             return None

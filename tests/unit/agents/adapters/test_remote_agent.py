@@ -6,6 +6,7 @@ import json
 import httpx
 import pytest
 
+from agents import tracing
 from agents.adapters.remote import sse
 from agents.adapters.remote.allowed_addresses import AddressRefused, check_url, find_target
 from tests.support.agents import vendor_servers
@@ -227,6 +228,16 @@ async def test_request_goes_to_the_checked_address_with_the_host_name():
     assert server.last["threadId"] == "thread-key"
     assert server.last["protocolVersion"] == "1.0"
     assert [message["content"] for message in server.last["messages"]] == ["Refund it."]
+
+
+async def test_request_continues_the_trace_of_the_run(monkeypatch):
+    monkeypatch.setattr(tracing, "trace_headers", lambda: {"traceparent": "00-aa-bb-01"})
+    server = Server([started(), finished()])
+
+    await Stage(remote(server, read_headers=lambda: {"traceparent": "old"})).say("Refund it.")
+
+    (request,) = server.requests
+    assert request.headers["traceparent"] == "00-aa-bb-01"
 
 
 async def test_connecting_is_tried_again_and_nothing_else_is():
