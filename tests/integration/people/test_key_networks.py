@@ -182,12 +182,12 @@ def test_no_address_is_in_no_network():
 def test_rest_creates_reads_and_changes_networks(world, key_with):
     admin = key_with("read", "admin")
     body = {"name": "ci", "scopes": ["read"], "networks": ["192.0.2.0/24"]}
-    made = admin.post("/api/teams/tests/keys", body).json()
-    path = f"/api/keys/{made['id']}"
+    created = admin.post("/api/teams/tests/keys", body).json()
+    path = f"/api/keys/{created['id']}"
 
     changed = admin.patch(path, {"networks": ["198.51.100.7"]})
     refused = admin.patch(path, {"networks": ["nonsense"]})
 
-    assert made["networks"] == ["192.0.2.0/24"]
+    assert created["networks"] == ["192.0.2.0/24"]
     assert (changed.status_code, changed.json()["networks"]) == (200, ["198.51.100.7/32"])
     assert (refused.status_code, list(refused.json()["problems"])) == (422, ["networks"])
