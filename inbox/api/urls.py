@@ -147,7 +147,7 @@ urlpatterns = [
     path("teams/<slug:team>/keys", api_keys.Keys.of("list_keys", "make_key")),
     path("teams/<slug:team>/sessions", sessions.Sessions.of("list_sessions")),
     path("teams/<slug:team>/sessions/<int:session_id>", sessions.Sessions.of("end_session")),
-    path("keys/<uuid:key_id>", api_keys.Keys.of("get_key")),
+    path("keys/<uuid:key_id>", api_keys.Keys.of("get_key", "change_key")),
     path("keys/<uuid:key_id>/rotate", api_keys.Keys.of("rotate_key")),
     path("keys/<uuid:key_id>/revoke", api_keys.Keys.of("revoke_key")),
     path(

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0100_required_sign_in'),
+        ('inbox', '0101_key_networks'),
     ]
 
     operations = [

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 #: Minimum time between two writes for one key: of its use, and of rejections (audit entries).
@@ -10,7 +11,14 @@ USED_EVERY, REFUSED_EVERY = timedelta(minutes=1), timedelta(hours=1)
 
 _lock = threading.Lock()
 _used: dict[UUID, datetime] = {}
-_refused: dict[UUID, datetime] = {}
+_refused: dict[UUID, "Refusal"] = {}
+
+
+class Refusal(NamedTuple):
+    """A rejected use of a key; `address` is that of a client outside of its networks, else ""."""
+
+    at: datetime
+    address: str
 
 
 def note_use(key_id: UUID, now: datetime, *, written_at: datetime | None) -> None:
@@ -20,18 +28,20 @@ def note_use(key_id: UUID, now: datetime, *, written_at: datetime | None) -> Non
             _used[key_id] = now
 
 
-def note_refusal(key_id: UUID, now: datetime, *, written_at: datetime | None) -> None:
-    """Buffer the rejection of an expired or replaced token."""
+def note_refusal(
+    key_id: UUID, now: datetime, *, written_at: datetime | None, address: str = ""
+) -> None:
+    """Buffer the rejection of an expired or replaced token, or of a client's address."""
     if written_at is None or now - written_at >= REFUSED_EVERY:
         with _lock:
-            _refused[key_id] = now
+            _refused[key_id] = Refusal(now, address)
 
 
 def is_empty() -> bool:
     return not (_used or _refused)
 
 
-def take() -> tuple[dict[UUID, datetime], dict[UUID, datetime]]:
+def take() -> tuple[dict[UUID, datetime], dict[UUID, Refusal]]:
     """Empty the buffer and return its uses and rejections, by key."""
     with _lock:
         notes = dict(_used), dict(_refused)
@@ -40,8 +50,8 @@ def take() -> tuple[dict[UUID, datetime], dict[UUID, datetime]]:
     return notes
 
 
-def put_back(used: Mapping[UUID, datetime], refused: Mapping[UUID, datetime]) -> None:
+def put_back(used: Mapping[UUID, datetime], refused: Mapping[UUID, Refusal]) -> None:
     """Put back notes that could not be written; later notes win."""
     with _lock:
-        for buffer, unwritten in ((_used, used), (_refused, refused)):
-            buffer.update({**unwritten, **buffer})
+        _used.update({**used, **_used})
+        _refused.update({**refused, **_refused})

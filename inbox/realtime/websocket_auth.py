@@ -11,7 +11,13 @@ from inbox.platform.client_ip import client_ip_of_scope
 from inbox.platform.db_executor import in_db_thread
 from inbox.platform.monitoring.refusals import note_refusal
 from inbox.queries.people.api_keys import actor_of_header, actor_of_user
-from inbox.rules.errors import RateLimited, RequestRejected, Unauthenticated
+from inbox.rules.errors import (
+    Forbidden,
+    NetworkNotAllowed,
+    RateLimited,
+    RequestRejected,
+    Unauthenticated,
+)
 from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
@@ -36,6 +42,8 @@ def close_code_of(refusal: RequestRejected) -> int:
     """Return the code to close a socket with."""
     if isinstance(refusal, Unauthenticated):
         return CLOSE_UNAUTHENTICATED
+    if isinstance(refusal, NetworkNotAllowed):
+        return CLOSE_FORBIDDEN
     return CLOSE_RATE_LIMITED if isinstance(refusal, RateLimited) else CLOSE_BAD_INPUT
 
 
@@ -57,7 +65,11 @@ def authenticate(scope: Any) -> Actor:
     Raises:
         Unauthenticated, RateLimited.
     """
-    actor = _actor_of(scope)
+    try:
+        actor = _actor_of(scope)
+    except Forbidden:
+        rate_limits.count_anonymous(client_ip_of_scope(scope))
+        raise
     if actor is None:
         note_refusal(Unauthenticated.code)
         rate_limits.count_anonymous(client_ip_of_scope(scope))
@@ -71,7 +83,7 @@ def _actor_of(scope: Any) -> Actor | None:
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     authorization = headers.get(b"authorization", "")
     if authorization:
-        return actor_of_header(authorization)
+        return actor_of_header(authorization, client_ip_of_scope(scope))
     user = scope.get("user")
     if user is None or not user.is_authenticated or not _is_own_page(headers):
         return None

@@ -42,6 +42,12 @@ class ReauthenticationRequired(Forbidden):
     code = "REAUTHENTICATION_REQUIRED"
 
 
+class NetworkNotAllowed(Forbidden):
+    """The API key may not be used from the address of this client."""
+
+    code = "NETWORK_NOT_ALLOWED"
+
+
 class LinkOfAnother(Forbidden):
     """Somebody else is signed in than the person for whom the link was made."""
 

@@ -301,6 +301,7 @@ urlpatterns = [
     ),
     path("keys/<uuid:key_id>/", api_keys.key, name="key"),
     path("keys/<uuid:key_id>/rotate", api_keys.rotate, name="rotate_key"),
+    path("keys/<uuid:key_id>/networks", api_keys.save_networks, name="save_key_networks"),
     path("keys/<uuid:key_id>/revoke", api_keys.revoke, name="revoke_key"),
     path("webhooks/", webhooks.webhook_list, name="webhooks"),
     path("webhooks/new/", webhook_forms.new_page, name="new_webhook"),

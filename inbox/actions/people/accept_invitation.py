@@ -15,9 +15,11 @@ from inbox.platform.clock import database_now
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, state_of
+from inbox.queries.people.members import names_in_teams
 from inbox.rules import errors
 from inbox.rules.people.access import SIGN_IN, Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState, check_is_open
+from inbox.rules.people.person_names import check_person_name, is_valid_name
 from inbox.rules.text.messages import TranslatableMessage
 
 _MAX_NAME_CHARACTERS = 150
@@ -51,6 +53,7 @@ def join_with_new_account(*, token: str, username: str, full_name: str, password
     Raises:
         NotFound: there is no such link.
         InvitationEnded, UsernameTaken.
+        InvalidValue: the name or the user name looks like that of a member, or is deceptive.
         EmailTaken: there is an account with this address.
     """
     open_invitation(token)
@@ -70,6 +73,9 @@ def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User
         raise errors.EmailTaken(
             TranslatableMessage("You already have an account with this address. Sign in to it.")
         )
+    others = names_in_teams([row.team_id])
+    check_person_name(" ".join(full_name.split()), others)
+    check_person_name(username, others, field="username")
     user = _make_account(username, hashed, full_name, row.email, verified=by_mail)
     _accept(row, user, actor_of_user(user), now)
     return user
@@ -95,6 +101,9 @@ def join_by_provider(
     # The whole address, because the part before the @ need not be unique.
     username = User.normalize_username(email[:_MAX_NAME_CHARACTERS])
     no_password = make_password(None)
+    others = names_in_teams([row.team_id for row in invitations])
+    if not is_valid_name(" ".join(full_name.split()), others):
+        full_name = ""  # the person is shown by their address
     user = _make_account(username, no_password, full_name, email, verified=True)
     for row in invitations:
         _accept(row, user, actor_of_user(user), now)

@@ -19,11 +19,12 @@ from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.credentials import rows_of
+from inbox.queries.people.members import names_in_teams
 from inbox.rules import errors
 from inbox.rules.people.access import SIGN_IN, Actor
+from inbox.rules.people.person_names import check_person_name
 from inbox.rules.text.messages import TranslatableMessage
 
-_MAX_NAME_CHARACTERS = 150
 #: django-axes reads attempts of the last quarter of an hour.
 ATTEMPTS_KEPT = timedelta(days=1)
 #: An address counts as known to a person for this long after a sign-in.
@@ -83,26 +84,23 @@ def change_password(*, user: User, password: str, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def change_own_name(*, full_name: str, actor: Actor) -> None:
     """
-    Change the actor's name to one of 1 to 150 characters.
+    Change the actor's name.
 
     Safe to replay: the same name again writes no audit entry.
 
     Raises:
-        InvalidValue.
+        InvalidValue: also if it looks like the name of a member of one of the actor's teams.
     """
     name = " ".join(full_name.split())
-    if not 1 <= len(name) <= _MAX_NAME_CHARACTERS:
-        raise errors.InvalidValue(
-            TranslatableMessage(
-                "A name must have 1 to {count} characters.", count=_MAX_NAME_CHARACTERS
-            )
-        )
     user: User = User.objects.get(pk=actor.ident)
-    if user.get_full_name() == name:
+    before = user.get_full_name()
+    if before == name != "":
         return
+    teams = list(Membership.objects.filter(user=user).values_list("team", flat=True))
+    check_person_name(name, names_in_teams(teams, except_user=user.pk))
     user.first_name, _, user.last_name = name.partition(" ")
     user.save(update_fields=["first_name", "last_name"])
-    record_change(user.pk, "person.renamed", actor, name=name)
+    record_change(user.pk, "person.renamed", actor, before=before, name=name)
 
 
 @transaction.atomic(durable=True)

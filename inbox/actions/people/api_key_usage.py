@@ -33,8 +33,8 @@ def flush_usage() -> None:
     try:
         for key_id, at in used.items():
             _due(key_id, "last_used_at", at - USED_EVERY).update(last_used_at=at)
-        for key_id, at in refused.items():
-            _write_refusal(key_id, at)
+        for key_id, refusal in refused.items():
+            _write_refusal(key_id, *refusal)
     except DatabaseError as error:
         log.warning("key_use.not_written", error=type(error).__name__)
         usage_buffer.put_back(used, refused)
@@ -49,7 +49,7 @@ def flush_until(stopping: Callable[[float], bool]) -> None:
 
 
 @transaction.atomic(durable=True)
-def _write_refusal(key_id: UUID, at: datetime) -> None:
+def _write_refusal(key_id: UUID, at: datetime, address: str) -> None:
     if not _due(key_id, "last_refused_at", at - REFUSED_EVERY).update(last_refused_at=at):
         return  # another process has written it
     key = ApiKey.objects.get(pk=key_id)
@@ -62,6 +62,7 @@ def _write_refusal(key_id: UUID, at: datetime) -> None:
         key=str(key.pk),
         name=key.name,
         prefix=key.prefix,
+        **({"reason": "network", "address": address} if address else {}),
     )
 
 

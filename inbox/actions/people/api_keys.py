@@ -1,7 +1,7 @@
 """Creating, rotating and revoking API keys."""
 
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from enum import Enum
@@ -29,6 +29,7 @@ from inbox.rules.people.api_keys import (
     check_within_own,
     is_key_valid,
 )
+from inbox.rules.people.key_networks import check_within_networks, parse_networks
 from inbox.rules.text.messages import TranslatableMessage
 
 KEY_PREFIX = "so_"
@@ -53,14 +54,15 @@ def make_key(
     actor: Actor,
     days: int | None = None,
     agent: str = "",
+    networks: Sequence[str] = (),
     idempotency: IdempotencyKey | None = None,
 ) -> tuple[ApiKey, str]:
     """
     Create a key of a team; return it with its token, which is shown only once.
 
     Safe to replay with `idempotency`: the existing key is returned, with "" for its token. The key
-    expires after `days`, or never with None. With an `agent` slug it is the agent's own key, which
-    may read and run that agent only.
+    expires after `days`, or never with None. It works only from `networks`, if there are any. With
+    an `agent` slug it is the agent's own key, which may read and run that agent only.
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
@@ -78,6 +80,7 @@ def make_key(
             of_agent=bool(agent),
             may_give=permissions_in(actor, team_id),
         )
+        key_networks = _networks(networks, actor)
         now = database_now()
         if earlier := existing_result(idempotency, actor=actor, now=now):
             return ApiKey.objects.get(pk=earlier), ""
@@ -95,13 +98,22 @@ def make_key(
             prefix=token[:_PREFIX_CHARACTERS],
             digest=digest_token(token),
             scopes=sorted(scopes),
+            networks=key_networks,
             created_by=actor.label[:160],
             made_by_user_id=actor.person_id,
             owner_id=actor.person_id,
             created_at=now,
             expires_at=_end(actor, now, days),
         )
-        record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
+        record(
+            key,
+            "key.created",
+            actor,
+            now,
+            scopes=key.scopes,
+            expires_at=_text(key.expires_at),
+            networks=key.networks,
+        )
         return key, token
 
 
@@ -160,6 +172,35 @@ def rotate_key(
             expires_at=_text(key.expires_at),
         )
         return key, token
+
+
+def change_networks(*, key_id: UUID, networks: Sequence[str], actor: Actor) -> ApiKey:
+    """
+    Bind a key to networks, or to none, which allows all; open connections from elsewhere end.
+
+    Safe to replay: the same networks again write no audit entry.
+
+    Raises:
+        NotFound, Forbidden, InvalidValue.
+        MoreThanOwn: the actor is a key that works in fewer networks.
+    """
+    with _audit_rejected(actor, key_id=key_id):
+        key, now = _lock_key(key_id, actor, fresh_sign_in=True)
+        key_networks = _networks(networks, actor)
+        if key.networks != key_networks:
+            before, key.networks = key.networks, key_networks
+            key.save(update_fields=["networks"])
+            record(key, "key.networks_changed", actor, now, before=before, networks=key.networks)
+        return key
+
+
+def _networks(texts: Sequence[str], actor: Actor) -> list[str]:
+    """Return the networks for a key. Raises InvalidValue, MoreThanOwn."""
+    networks = parse_networks(texts)
+    if actor.key_id is not None:
+        own = ApiKey.objects.values_list("networks", flat=True).get(pk=actor.key_id)
+        check_within_networks(networks, own)
+    return networks
 
 
 @transaction.atomic(durable=True)

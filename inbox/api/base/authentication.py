@@ -66,10 +66,10 @@ def actor_of_key(request: HttpRequest) -> Actor:
     Return the actor of a request's API key; a session is none.
 
     Raises:
-        Unauthenticated.
+        Unauthenticated, NetworkNotAllowed.
     """
     header = request.headers.get("Authorization", "")
-    actor = actor_of_header(header)
+    actor = actor_of_header(header, client_ip_of(request))
     if actor is None:
         problem = "This API key is not valid. " if header else ""
         raise Unauthenticated(f"{problem}{_HELP}")

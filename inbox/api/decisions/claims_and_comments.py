@@ -30,6 +30,7 @@ class ClaimInput(Schema):
 
 class Claim(Schema):
     by: PersonName = source("holder.name")
+    user_id: int
     at: datetime = source("claimed_at")
     until: datetime
 
@@ -64,6 +65,7 @@ class CommentInput(Schema):
 class Comment(CommentInput):
     id: Id
     by: PersonName = source("user.display_name")
+    user_id: int
     at: datetime = source("created_at")
 
 

@@ -88,6 +88,10 @@ class Decision(Schema):
     override_reason: Annotated[str, example("")]
     """The reason of an approval despite the policy; "" for other decisions."""
     by: PersonName = source("actor_label")
+    """The name at that time. Names change; the ids do not."""
+    user_id: int | None
+    """The person who decided; null for keys and the system."""
+    key_id: Id | None = source("api_key_id")
     at: datetime = source("created_at")
     withdrawn_at: datetime | None
 

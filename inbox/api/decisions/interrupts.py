@@ -174,6 +174,7 @@ class RulingOfPolicy(Schema):
 
 class Endorsement(Schema):
     by: PersonName = source("user.display_name")
+    user_id: int
     at: datetime = source("created_at")
 
 

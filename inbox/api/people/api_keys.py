@@ -9,7 +9,13 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.actions.people.api_keys import UNCHANGED, make_key, revoke_key, rotate_key
+from inbox.actions.people.api_keys import (
+    UNCHANGED,
+    change_networks,
+    make_key,
+    revoke_key,
+    rotate_key,
+)
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import (
     UNSET,
@@ -34,6 +40,7 @@ from inbox.rules.people.api_keys import (
     MAX_NAME_CHARACTERS,
     MAX_OVERLAP_HOURS,
 )
+from inbox.rules.people.key_networks import MAX_NETWORK_CHARACTERS, MAX_NETWORKS
 
 operation = partial(describe_operation, tag="keys", scope=Permission.ADMIN)
 
@@ -42,12 +49,25 @@ KeyName = Annotated[str, line(MAX_NAME_CHARACTERS), example("ci")]
 Days = Annotated[int, Range(1, MAX_DAYS)]
 
 
+Networks = Annotated[
+    list[Annotated[str, line(MAX_NETWORK_CHARACTERS)]],
+    Field(max_length=MAX_NETWORKS),
+    example(["192.0.2.0/24"]),
+]
+
+
 class KeyInput(Schema):
     name: KeyName
     scopes: Annotated[list[Permission], Field(min_length=1, max_length=20)]
     agent: AgentName | None = None
     expires_in_days: Days | None = DEFAULT_DAYS_VALID
     """Null: the key does not expire."""
+    networks: Networks = []
+    """Networks (CIDR) of the clients that may use the key; empty: all."""
+
+
+class KeyChange(Schema):
+    networks: Networks
 
 
 class RotationInput(Schema):
@@ -66,6 +86,8 @@ class Key(Schema):
     prefix: Annotated[str, example("so_Zm9yIG")]
     """The beginning of its token."""
     scopes: list[Permission]
+    networks: Annotated[list[str], example(["192.0.2.0/24"])]
+    """Networks of the clients that may use it; empty: all."""
     agent: str | None = source("agent.slug")
     """The agent that the key belongs to: it reads and runs this agent and nothing else."""
     made_by: PersonName = source("created_by")
@@ -121,6 +143,7 @@ class Keys(ApiView):
             scopes=set(body.scopes),
             agent=body.agent or "",
             days=body.expires_in_days,
+            networks=body.networks,
             actor=actor,
             idempotency=idempotency,
         )
@@ -130,6 +153,19 @@ class Keys(ApiView):
     @operation("GET", "Read one key", {200: Key})
     def get_key(self, request: Request, key_id: UUID) -> Response:
         return Response(Key.represent(api_keys.key_for(self.actor, key_id)))
+
+    @operation(
+        "PATCH",
+        "Bind a key to networks",
+        {200: Key},
+        body=KeyChange,
+        description="Open connections from other addresses are closed.",
+        refusals=(errors.InvalidValue, errors.MoreThanOwn),
+    )
+    def change_key(self, request: Request, key_id: UUID) -> Response:
+        networks = KeyChange.from_request(request).networks
+        row = change_networks(key_id=key_id, networks=networks, actor=self.actor)
+        return Response(Key.represent(row))
 
     @operation(
         "POST",

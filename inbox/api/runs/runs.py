@@ -96,6 +96,9 @@ class ListedRun(Schema):
     retries: Id | None = source("retries_id")
     """The failed run that this run retries."""
     started_by: PersonName
+    started_by_user: Annotated[int | None, example(2)] = source("requester_user_id")
+    """The person who started it; null for keys and the system."""
+    started_by_key: Id | None = source("requester_key_id")
     queued_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

@@ -29,6 +29,12 @@ class Command(BaseCommand):
             help="the agent that owns the key; it can only read and run",
         )
         parser.add_argument(
+            "--network",
+            action="append",
+            default=[],
+            help="a network from which it works, such as 192.0.2.0/24 (default: all)",
+        )
+        parser.add_argument(
             "--expires-days", type=int, help="days until it expires (default: never)"
         )
 
@@ -45,6 +51,7 @@ class Command(BaseCommand):
                 scopes={Permission(scope) for scope in options["scope"]},
                 agent=options["agent"],
                 days=options["expires_days"],
+                networks=options["network"],
                 actor=SEED,
             )
         except RequestRejected as error:

@@ -37,6 +37,11 @@ class ApiKey(models.Model):
     former_digest = models.CharField(max_length=64, unique=True, null=True)
     former_until = models.DateTimeField(null=True)
     scopes = models.JSONField(help_text="sorted")
+    networks = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        help_text="CIDR ranges of the clients that may use it; empty: all",
+    )
     created_by = models.CharField(max_length=160, blank=True, help_text="as in the audit trail")
     made_by_user = models.ForeignKey(
         settings.AUTH_USER_MODEL,

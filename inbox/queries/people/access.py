@@ -12,7 +12,7 @@ from inbox.models import ApiKey, ChatIdentity, DecisionLink, Membership, Team, U
 from inbox.models.statements import Select
 from inbox.queries.people.api_key_tokens import is_token_valid
 from inbox.queries.people.live_access import live_sessions
-from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
+from inbox.rules.errors import Forbidden, NetworkNotAllowed, NotFound, Unauthenticated
 from inbox.rules.people.access import (
     DECIDERS,
     MISSING_PERMISSION,
@@ -24,6 +24,7 @@ from inbox.rules.people.access import (
     may_enter,
 )
 from inbox.rules.people.auth_methods import check_fresh_sign_in
+from inbox.rules.people.key_networks import is_address_allowed
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -195,6 +196,10 @@ def require_current(
         key = _KEY.first(pk=actor.key_id)
         if key is None or not is_token_valid(key, actor.token_digest, now):
             raise Unauthenticated(TranslatableMessage("This key has expired or was revoked."))
+        if not is_address_allowed(actor.address, key.networks):
+            raise NetworkNotAllowed(
+                TranslatableMessage("This key may not be used from your address.")
+            )
         actor = replace(actor, scopes=key.permissions())
     elif actor.link_id is not None:
         if not _LINK.all(pk=actor.link_id, user=actor.user_id, now=now):

@@ -36,14 +36,14 @@ def is_token_valid(key: ApiKey, digest: str, now: datetime) -> bool:
     return is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
 
 
-def valid_token_digests(digests: Collection[str]) -> set[str]:
-    """Return the digests whose tokens are valid now."""
+def networks_of_tokens(digests: Collection[str]) -> dict[str, list[str]]:
+    """Return the digests whose tokens are valid now, with the networks of their keys."""
     if not digests:
-        return set()
+        return {}
     now = database_now()
     keys = ApiKey.objects.filter(Q(digest__in=digests) | Q(former_digest__in=digests))
     return {
-        digest
+        digest: key.networks
         for key in keys
         for digest in (key.digest, key.former_digest)
         if digest and digest in digests and is_token_valid(key, digest, now)

@@ -18,22 +18,38 @@ from inbox.queries.people.api_key_tokens import (
     digest_token,
     is_token_valid,
     key_by_digest,
-    valid_token_digests,
+    networks_of_tokens,
 )
-from inbox.rules.errors import NotFound, Unauthenticated
+from inbox.rules.errors import NetworkNotAllowed, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.people.auth_methods import last_sign_in, sign_in_method
+from inbox.rules.people.key_networks import is_address_allowed
 from inbox.rules.people.required_sign_in import proofs_in
+from inbox.rules.text.messages import TranslatableMessage
+
+_NETWORK_NOT_ALLOWED = TranslatableMessage("This key may not be used from your address.")
 
 
-def actor_of_header(header: str) -> Actor | None:
-    """Return the actor of an Authorization header; None unless it has a valid API key."""
+def actor_of_header(header: str, address: str) -> Actor | None:
+    """
+    Return the actor of an Authorization header; None unless it has a valid API key.
+
+    `address` is that of the client, as `client_ip_of` finds it.
+
+    Raises:
+        NetworkNotAllowed.
+    """
     scheme, _, token = header.partition(" ")
-    return actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
+    return actor_of_key(token.strip(), address) if scheme.lower() == "bearer" else None
 
 
-def actor_of_key(token: str) -> Actor | None:
-    """Return the actor of an API token; None if the token is unknown or no longer valid."""
+def actor_of_key(token: str, address: str = "") -> Actor | None:
+    """
+    Return the actor of an API token; None if the token is unknown or no longer valid.
+
+    Raises:
+        NetworkNotAllowed.
+    """
     digest, now = digest_token(token), database_now()
     key = key_by_digest(digest)
     if key is None:
@@ -41,6 +57,9 @@ def actor_of_key(token: str) -> Actor | None:
     if not is_token_valid(key, digest, now):
         note_refusal(key.pk, now, written_at=key.last_refused_at)
         return None
+    if not is_address_allowed(address, key.networks):
+        note_refusal(key.pk, now, address=address, written_at=key.last_refused_at)
+        raise NetworkNotAllowed(_NETWORK_NOT_ALLOWED)
     note_use(key.pk, now, written_at=key.last_used_at)
     return Actor(
         kind=ActorKind.KEY,
@@ -50,6 +69,7 @@ def actor_of_key(token: str) -> Actor | None:
         scopes=key.permissions(),
         agent_id=key.agent_id,
         token_digest=digest,
+        address=address,
         method="key",
         on_behalf=key.created_by,
         maker_id=key.made_by_user_id,
@@ -79,7 +99,8 @@ def check_credentials_valid(actor: Actor) -> None:
             the user is deactivated.
     """
     if actor.key_id is not None:
-        is_valid = bool(valid_token_digests({actor.token_digest}))
+        networks = networks_of_tokens({actor.token_digest}).get(actor.token_digest)
+        is_valid = networks is not None and is_address_allowed(actor.address, networks)
     elif actor.session_key:
         is_valid = _is_signed_in(actor)
     else:

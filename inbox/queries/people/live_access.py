@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 
 from inbox.models import Membership
 from inbox.platform import clock
-from inbox.queries.people.api_key_tokens import valid_token_digests
+from inbox.queries.people.api_key_tokens import networks_of_tokens
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
     Actor,
@@ -17,6 +17,7 @@ from inbox.rules.people.access import (
     Role,
     may_enter,
 )
+from inbox.rules.people.key_networks import is_address_allowed
 
 
 class TeamReader(NamedTuple):
@@ -41,12 +42,13 @@ def live_access_of(actors: Sequence[Actor]) -> list[LiveAccess | None]:
     Four queries, however many connections are open; on PostgreSQL one of them reads the time.
     """
     sessions = live_sessions({actor.session_key for actor in actors if actor.session_key})
-    tokens = valid_token_digests({actor.token_digest for actor in actors if actor.key_id})
+    tokens = networks_of_tokens({actor.token_digest for actor in actors if actor.key_id})
     by_user = _access_by_user({actor.user_id for actor in actors if actor.user_id})
     accesses: list[LiveAccess | None] = []
     for actor in actors:
         if actor.key_id is not None:
-            is_valid = actor.token_digest in tokens
+            networks = tokens.get(actor.token_digest)
+            is_valid = networks is not None and is_address_allowed(actor.address, networks)
             accesses.append(_access_of_key(actor) if is_valid else None)
         elif actor.user_id is None or actor.session_key not in sessions:
             accesses.append(None)

@@ -80,6 +80,13 @@ def members_of(actor: Actor, team_id: UUID) -> Sequence[Membership]:
     )
 
 
+def names_in_teams(team_ids: Collection[UUID], *, except_user: int | None = None) -> list[str]:
+    """Return the user names and the names of the members of teams."""
+    rows = Membership.objects.filter(team__in=team_ids).exclude(user=except_user)
+    users = [row.user for row in rows.select_related("user")]
+    return [name for user in users for name in (user.get_username(), user.display_name)]
+
+
 def members_page(
     actor: Actor, team_id: UUID, *, limit: int, after: int = 0
 ) -> Sequence[Membership]:

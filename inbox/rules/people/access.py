@@ -68,6 +68,7 @@ class Actor:
     agent_id: UUID | None = None  #: the agent to which a key is limited
     #: The digest of the token that was sent; a former token of a key ends before the key.
     token_digest: str = field(default="", repr=False)
+    address: str = field(default="", repr=False)  #: of the client that uses a key
     link_id: UUID | None = None  #: of a mail, by which a person decides one request
     on_behalf: str = ""  #: the creator of the key
     maker_id: int | None = None  #: the person who received the key's token

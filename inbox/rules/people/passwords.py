@@ -16,9 +16,9 @@ def is_built_of(password: str, texts: Iterable[str]) -> bool:
 
     The case does not count, nor do words of fewer than four characters.
     """
-    rest = password.casefold()
+    remaining_text = password.casefold()
     words = {word for text in texts for word in re.split(r"[\W_]+", text.casefold())}
     for word in sorted(words, key=len, reverse=True):
         if len(word) >= _MIN_WORD_CHARACTERS:
-            rest = rest.replace(word, "")
-    return len(rest) < min(_MIN_OTHER_CHARACTERS, len(password))
+            remaining_text = remaining_text.replace(word, "")
+    return len(remaining_text) < min(_MIN_OTHER_CHARACTERS, len(password))

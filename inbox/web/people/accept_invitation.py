@@ -101,6 +101,10 @@ def make_account(request: HttpRequest) -> HttpResponse:
         raise Http404() from error
     except errors.InvitationEnded as refusal:
         return _show_ended(request, refusal)
+    except errors.InvalidValue as refusal:
+        for field, messages in refusal.detail["problems"].items():
+            form.add_error(field, [translate(message) for message in messages])
+        return _show(request, token, form=form, status=422)
     except (errors.UsernameTaken, errors.EmailTaken) as refusal:
         form.add_error(
             "username" if refusal.code == "USERNAME_TAKEN" else None, translate(refusal.message)

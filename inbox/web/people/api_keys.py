@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.people.api_keys import (
     UNCHANGED,
+    change_networks,
     make_key,
     revoke_key,
     rotate_key,
@@ -83,6 +84,7 @@ class KeyForm:
     scopes: Sequence[str] = (Permission.READ.value, Permission.RUN.value)
     agent: str = ""
     days: str = str(DEFAULT_DAYS_VALID)
+    networks: str = ""  #: one in a line
 
 
 @page
@@ -114,6 +116,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         scopes=post.getlist("scopes"),
         agent=post.get("agent", ""),
         days=post.get("days", ""),
+        networks=post.get("networks", ""),
     )
     try:
         row, token = make_key(
@@ -122,6 +125,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             scopes={scope for scope in Permission if scope.value in form.scopes},
             agent=form.agent,
             days=_days(form.days),
+            networks=form.networks.split(),
             actor=actor,
         )
     except errors.InvalidInput as refusal:
@@ -146,6 +150,17 @@ def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
 
 
 @post_page
+def save_networks(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
+    typed = request.POST.get("networks", "")
+    try:
+        change_networks(key_id=key_id, networks=typed.split(), actor=actor)
+    except errors.InvalidInput as refusal:
+        text = translate(refusal.message)
+        return _show_key(request, actor, key_id, problem=text, typed=typed, status=422)
+    return see_other("key", key_id)
+
+
+@post_page
 def revoke(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
     revoke_key(key_id=key_id, actor=actor)
     return see_other("key", key_id)
@@ -158,14 +173,22 @@ def _show_key(
     *,
     token: str = "",
     notice: str = "",
+    problem: str = "",
+    typed: str | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a key; `token` is displayed once, `notice` is the error of an action."""
+    """
+    Render a key; `token` is displayed once, `notice` is the error of an action.
+
+    `problem` is that of the networks `typed`.
+    """
     row = key_for(actor, key_id)
     context = {
         "key": _key_row(row, clock.now()),
         "token": token,
         "notice": notice,
+        "problem": problem,
+        "networks": "\n".join(row.networks) if typed is None else typed,
         "overlaps": _choices(OVERLAP_HOURS, str(DEFAULT_OVERLAP_HOURS)),
         "lifetimes": [(KEEP, gettext("Unchanged"), True), *_choices(LIFETIMES, None)],
         **team_frame(actor, team_access(actor, row.team.slug), "keys"),

@@ -53,7 +53,7 @@ RENAMED_COLUMNS = {
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
     "inbox_agent": {"environment": "", "callback_prefixes": "[]"},
-    "inbox_apikey": {"owner_id": None, "made_by_user_id": None},
+    "inbox_apikey": {"owner_id": None, "made_by_user_id": None, "networks": "[]"},
     "inbox_decision": {
         "ruling_id": None,
         "grant_id": None,

@@ -154,6 +154,7 @@ POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403
 GET  api/teams/<slug:team>/sessions              401 404 403 403 200 404 401 403 403 403 200 404 401
 DELETE api/teams/<slug:team>/sessions/<int:session_id> 401 404 403 403 204 404 401 403 403 403 204 404 401
 GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+PATCH api/keys/<uuid:key_id>                     401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/docs/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
@@ -285,6 +286,7 @@ GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302
 POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/members/<int:user>/remove/ 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/networks                 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  teams/<slug:team>/sessions/                 302 404 403 403 200 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/sessions/<int:session_id>/end 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
@@ -491,6 +493,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "PATCH api/agents/<slug:slug>": {"environment": "production"},
     "POST api/webhooks": _WEBHOOK,
     "POST webhooks/add": _WEBHOOK,
+    "PATCH api/keys/<uuid:key_id>": {"networks": []},
     "POST teams/<slug:team>/save": {"name": "Tests", "grace_seconds": 10},
     "POST teams/<slug:team>/keys/add": {"name": "ci", "scopes": ["read"], "days": "90"},
     "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,

@@ -325,3 +325,27 @@ def test_a_team_limits_sessions_without_use(reads_ana, world, typed, stored, sta
 
     assert saved.status_code == status
     assert Team.objects.get(slug="tests").session_idle_minutes == stored
+
+
+def test_a_key_is_bound_to_networks_on_its_pages(reads_ana, world):
+    form = {**KEY, "networks": "192.0.2.0/24\n198.51.100.7"}
+    assert reads_ana.client.post("/teams/tests/keys/add", form).status_code == 200
+    key = ApiKey.objects.get(name="ci")
+    assert key.networks == ["192.0.2.0/24", "198.51.100.7/32"]
+    assert "192.0.2.0/24" in words(reads_ana.get(f"/keys/{key.pk}/"))
+
+    path = f"/keys/{key.pk}/networks"
+    refused = reads_ana.client.post(path, {"networks": "nonsense"})
+    saved = reads_ana.client.post(path, {"networks": ""})
+
+    assert (refused.status_code, saved.status_code) == (422, 303)
+    assert "nonsense" in refused.content.decode()
+    assert reread(key).networks == []
+
+
+def test_wrong_networks_of_a_new_key_are_said_beside_the_field(reads_ana, world):
+    page = reads_ana.client.post("/teams/tests/keys/add", {**KEY, "networks": "nonsense"})
+
+    assert page.status_code == 422
+    assert 'id="f-networks-err"' in page.content.decode()
+    assert not ApiKey.objects.filter(name="ci").exists()
