@@ -72,6 +72,8 @@ class Command(BaseCommand):
         if problems := engine.check_installed_agents(with_frameworks=not options["web"]):
             raise CommandError("\n".join(problems))
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
+        # Before the migrations, which may take long: the process is alive meanwhile, and not ready.
+        _start_monitoring(host, is_worker=options["worker"])
         if options["demo"] and settings.EMBEDDED and not settings.DATABASE_URL:
             settings.DEMO_PEOPLE = _demo_people(host)
             settings.SHOWS_AGENT_ERRORS = bool(settings.DEMO_PEOPLE)
@@ -82,7 +84,6 @@ class Command(BaseCommand):
             _prepare(is_single_process=is_single_process, has_pages=not options["worker"])
             with_history = not options["no_history"]
             greeting = self._greeting(host, port, with_history) if options["demo"] else ""
-        _start_monitoring(host, is_worker=options["worker"])
         if options["worker"]:
             self._work(Worker())
             return
