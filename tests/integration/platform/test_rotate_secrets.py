@@ -332,6 +332,7 @@ def test_command_fails_while_secrets_are_unreadable(everything, settings):
 
 
 def test_new_key_is_put_first_in_the_file(old_keys, db, settings, tmp_path, capsys):
+    settings.DATABASE_URL = ""
     settings.ENCRYPTION_KEY_FILE = tmp_path / "encryption-keys"
     settings.ENCRYPTION_KEY_FILE.write_text(f"{OLD}\n")
 
