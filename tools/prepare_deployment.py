@@ -51,7 +51,7 @@ def make_secrets(folder: Path) -> list[str]:
         NotPrepared.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = []
+    new_names = []
     for name in SECRETS:
         path = folder / name
         if path.exists():
@@ -59,16 +59,16 @@ def make_secrets(folder: Path) -> list[str]:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(48))
-        made.append(name)
+        new_names.append(name)
     if os.geteuid() == 0:
         for name in SECRETS:
             os.chown(folder / name, CONTAINER_USER, CONTAINER_USER)
-    elif made and os.geteuid() != CONTAINER_USER:
+    elif new_names and os.geteuid() != CONTAINER_USER:
         raise NotPrepared(
             f"Secrets were made, but the containers cannot read them yet: "
             f"sudo chown {CONTAINER_USER} {folder}/*"
         )
-    return made
+    return new_names
 
 
 def pin_images(
@@ -89,10 +89,10 @@ def pin_images(
     for name, tag in IMAGES.items():
         if update or not DIGEST.search(pinned.get(name, "")):
             new[name] = f"{tag}@{digest_of(tag)}"
-    kept = [line for line in lines if line.split("=", 1)[0] not in new]
+    other_lines = [line for line in lines if line.split("=", 1)[0] not in new]
     written = [f"{name}={image}" for name, image in new.items()]
     if written:
-        env_file.write_text("\n".join([*kept, *written]) + "\n")
+        env_file.write_text("\n".join([*other_lines, *written]) + "\n")
     return written
 
 

@@ -15,6 +15,9 @@ from inbox.rules.errors import NotSigned
 from inbox.transparency_log import signer
 from tools.audit_verifier import Key, verify_export
 
+# The fixture `world` of this folder asks for the database late, so each test asks for it itself.
+pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture
 def separate(settings):

@@ -124,14 +124,14 @@ def kinds(counts):
 
 def texts_in_database():
     """Return each text that has the form of an encrypted value, with its table and column."""
-    found = set()
+    columns = set()
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.CharField | models.TextField | models.JSONField):
                 for value in model._default_manager.values_list(field.name, flat=True):
                     if re.search(r"gAAAA[\w-]{40}", str(value)):
-                        found.add(f"{model._meta.db_table}.{field.name}")
-    return found
+                        columns.add(f"{model._meta.db_table}.{field.name}")
+    return columns
 
 
 # -- nothing is left out --------------------------------------------------------------------------
@@ -332,6 +332,7 @@ def test_command_fails_while_secrets_are_unreadable(everything, settings):
 
 
 def test_new_key_is_put_first_in_the_file(old_keys, db, settings, tmp_path, capsys):
+    settings.DATABASE_URL = ""
     settings.ENCRYPTION_KEY_FILE = tmp_path / "encryption-keys"
     settings.ENCRYPTION_KEY_FILE.write_text(f"{OLD}\n")
 

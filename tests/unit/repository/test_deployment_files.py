@@ -121,14 +121,14 @@ def test_every_setting_is_passed_on(compose, service):
 
 
 def test_settings_that_are_passed_on_exist(compose):
-    known = read_settings() | {"SIGNOFF_AGENTS"}
+    known_names = read_settings() | {"SIGNOFF_AGENTS"}
     environment = compose["services"]["worker"]["environment"]
 
     unknown = {
         name
         for name in environment
-        if name.startswith("SIGNOFF_") and name.removesuffix("_FILE") not in known
-    } - known
+        if name.startswith("SIGNOFF_") and name.removesuffix("_FILE") not in known_names
+    } - known_names
 
     assert unknown == set()
 
@@ -292,9 +292,9 @@ def test_secrets_are_made_once_and_for_one_user(tmp_path, monkeypatch):
     monkeypatch.setattr("os.geteuid", lambda: 10001)
     folder = tmp_path / "secrets"
 
-    made, again = make_secrets(folder), make_secrets(folder)
+    new_names, again = make_secrets(folder), make_secrets(folder)
 
-    assert (set(made), again) == (set(SECRETS), [])
+    assert (set(new_names), again) == (set(SECRETS), [])
     values = [(folder / name).read_text() for name in SECRETS]
     assert len(set(values)) == len(SECRETS)
     assert min(map(len, values)) >= 32

@@ -135,12 +135,12 @@ def test_the_owner_migrates_and_the_application_does_the_rest():
 
 
 def test_settings_exist():
-    known = read_settings()
+    known_names = read_settings()
 
     assert {
         name
         for name in SETTINGS
-        if name.startswith("SIGNOFF_") and not {name, name.removesuffix("_FILE")} & known
+        if name.startswith("SIGNOFF_") and not {name, name.removesuffix("_FILE")} & known_names
     } == set()
 
 
