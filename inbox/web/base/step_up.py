@@ -5,7 +5,6 @@ django-allauth's `suspend_request` would store the cookies of the request in the
 the form only, encrypted.
 """
 
-import time
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -16,6 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import resolve, reverse
 
+from inbox.platform import clock
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 
 #: A form that waits longer is not sent any more.
@@ -56,7 +56,12 @@ def confirm_identity(request: HttpRequest, next_url: str) -> HttpResponse:
     match = request.resolver_match
     is_resumed = match is None or match.url_name not in _NOT_RESUMED
     if request.method == "POST" and is_same_session and is_resumed and len(form) < _MOST_CHARACTERS:
-        state = {"path": request.path, "form": form, "next": next_url, "at": time.time()}
+        state = {
+            "path": request.path,
+            "form": form,
+            "next": next_url,
+            "at": clock.now().timestamp(),
+        }
         request.session[STATE_SESSION_KEY] = {
             "state": encrypt(state),
             "callback": f"{__name__}.{resume.__name__}",
@@ -71,7 +76,9 @@ def resume(request: HttpRequest, encrypted_state: str) -> HttpResponseBase:
         state: dict[str, Any] = decrypt(encrypted_state)
     except DecryptionFailed:
         return HttpResponseRedirect(next_url)
-    is_waited_for = state["next"] == next_url and time.time() - state["at"] < _WAIT_SECONDS
+    is_waited_for = (
+        state["next"] == next_url and clock.now().timestamp() - state["at"] < _WAIT_SECONDS
+    )
     if not is_waited_for:
         return HttpResponseRedirect(next_url)
     match = resolve(state["path"])

@@ -70,8 +70,21 @@ def a_presentation_with_its_preview(site, page, key):
 @screen
 def the_last_administrator_who_stays(site, page, key):
     page.goto(f"{site.url}/teams/demo/")
+    page.get_by_role("link", name="Leave").click()
     page.get_by_role("button", name="Leave").click()
     expect(page.locator(".banner-warn")).to_be_visible()
+
+
+@screen
+def the_removal_of_a_member(site, page, key):
+    page.goto(f"{site.url}/teams/demo/")
+    page.get_by_role("link", name="Remove Priya").click()
+    expect(page.get_by_role("heading", name="Remove Priya")).to_be_visible()
+
+
+@screen
+def the_sessions_of_a_team(site, page, key):
+    page.goto(f"{site.url}/teams/demo/sessions/")
 
 
 @screen

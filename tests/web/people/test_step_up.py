@@ -1,12 +1,14 @@
 """Sensitive actions need a fresh sign-in, and go on afterwards as they were sent."""
 
 import time
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.webhooks.endpoints import add_webhook
@@ -87,8 +89,8 @@ def test_a_form_that_was_given_up_is_not_sent_by_a_later_confirmation(browser):
 
 def test_a_form_waits_for_a_quarter_of_an_hour(browser, monkeypatch):
     back = confirmation_of(post(browser, "/teams/tests/keys/add", KEY))
-    moment = time.time() + 16 * 60
-    monkeypatch.setattr("inbox.web.base.step_up.time.time", lambda: moment)
+    moment = timezone.now() + timedelta(minutes=16)
+    monkeypatch.setattr("inbox.web.base.step_up.clock.now", lambda: moment)
 
     browser.post("/account/confirm/", {**CONFIRM, "next": back})
 

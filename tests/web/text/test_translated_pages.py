@@ -263,7 +263,7 @@ def _pages_of_accounts(nobody, client, user):
     for address in ("", "email/", "email/x/", "app/", "passkeys/add/", "confirm/", "password/"):
         yield f"account/{address}", client.get(f"/account/{address}")
     yield "no name", client.post("/account/name", {"name": ""})
-    wrong = {"oldpassword": "x", "password1": "x-1-x-1-x", "password2": "x-1-x-1-x"}
+    wrong = {"oldpassword": "x", "password1": "x-1-x-1-x-1-x", "password2": "x-1-x-1-x-1-x"}
     yield "a wrong password", client.post("/account/password/", wrong)
     yield "a wrong code", client.post("/account/app/", {"code": "1"})
     TOTP.activate(user, "A" * 32)

@@ -23,12 +23,12 @@ def required_page(request: HttpRequest, actor: Actor) -> HttpResponse:
         return see_other("pending")
     factor_teams = [team for team in teams if team.required_sign_in != RequiredSignIn.PROVIDER]
     back = urlencode({"next": reverse("pending")})
-    user: Any = request.user
-    methods = get_adapter().get_reauthentication_methods(user)
+    person: Any = request.user
+    methods = get_adapter().get_reauthentication_methods(person)
     context = {
         "names": [escape_invisible(team.name) for team in teams],
         "needs_factor": bool(factor_teams),
-        "has_factor": is_mfa_enabled(user),
+        "has_factor": is_mfa_enabled(person),
         "confirmations": [
             (f"{method['url']}?{back}", method["id"] == "mfa_reauthenticate")
             for method in methods
