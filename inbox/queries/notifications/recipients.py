@@ -127,8 +127,9 @@ def chats_of(team_ids: Collection[UUID]) -> dict[UUID, list[Subscription]]:
 
 def team_of(announcement: Announcement) -> UUID | None:
     """Return the team that an announcement is about, None for the installation and for tests."""
-    about = announcement.interrupt or announcement.version
-    about = about or announcement.channel or announcement.agent
+    about = (
+        announcement.interrupt or announcement.version or announcement.channel or announcement.agent
+    )
     return about.team_id if about else None
 
 

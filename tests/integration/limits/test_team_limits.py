@@ -1,4 +1,4 @@
-"""What a team may have at once, and the refusals beyond it."""
+"""Limits of what a team may have at once, and the refusals beyond them."""
 
 import pytest
 
