@@ -52,11 +52,11 @@ LIMITS: Mapping[Limit, tuple[str, str]] = {
     ),
     Limit.STREAMS: (
         gettext_noop("Event streams"),
-        gettext_noop("Of each web process. No further stream is opened."),
+        gettext_noop("No further stream is opened. Counted in each web process."),
     ),
     Limit.SOCKETS: (
         gettext_noop("Open pages"),
-        gettext_noop("Of each web process. Further pages have no live updates."),
+        gettext_noop("Further pages have no live updates. Counted in each web process."),
     ),
     Limit.EVENT_BYTES: (
         gettext_noop("Stored events"),
@@ -138,7 +138,11 @@ def _amount(limit: Limit, number: int | None) -> str:
     """Return a number for people, "" without a limit."""
     if number is None:
         return ""
-    return filesizeformat(number) if limit in _BYTES else str(number_format(number))
+    return (
+        filesizeformat(number)
+        if limit in _BYTES
+        else str(number_format(number, force_grouping=True))
+    )
 
 
 def _parse_number(text: str) -> int | None:

@@ -52,8 +52,13 @@ RENAMED_COLUMNS = {
 }
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
-    "inbox_agent": {"environment": "", "callback_prefixes": "[]"},
     "inbox_apikey": {"owner_id": None, "made_by_user_id": None, "networks": "[]"},
+    "inbox_agent": {
+        "environment": "",
+        "callback_prefixes": "[]",
+        "paused_at": None,
+        "pause_reason": "",
+    },
     "inbox_decision": {
         "ruling_id": None,
         "grant_id": None,
@@ -68,6 +73,7 @@ NEW_COLUMNS = {
         "is_reversible": None,
     },
     "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
+    "inbox_thread": {"event_bytes": 0},
     "inbox_team": {
         "file_days": None,
         "session_idle_minutes": None,
@@ -104,6 +110,7 @@ NEW_TABLES = (
     "inbox_exportsignature",
     *("inbox_toolpresentation", "inbox_agenterror", "inbox_agentsession", "inbox_agentrequest"),
     *("inbox_workerheartbeat", "inbox_entrysink"),
+    *("inbox_teamlimits", "inbox_teamuse"),
 )
 #: The last migration of the version before, whose processes may still run during an upgrade.
 VERSION_BEFORE = "0074_message_arguments"

@@ -45,7 +45,7 @@ def test_a_superuser_changes_limits_on_the_form(root, world):
     assert (row.queued_runs, row.threads) == (7, None)
     page = root.get(FORM).content.decode()
     assert 'name="queued_runs" value="7"' in page
-    assert 'placeholder="default: 1000000"' in page
+    assert 'placeholder="default: 1,000,000"' in page
 
 
 @pytest.mark.parametrize("text", ["0", "x", "-1", "1.5", "9" * 17])
