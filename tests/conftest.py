@@ -97,7 +97,7 @@ def _cheap_passwords(settings: Any) -> None:
 def _nothing_was_tried_before() -> None:
     """What is counted by the minute is counted for each test by itself."""
     from inbox.platform import rate_limits
-    from inbox.platform.headroom import headroom
+    from inbox.platform.http.headroom import headroom
     from inbox.queries.limits.team_limits import limit_memory
 
     cache.clear()

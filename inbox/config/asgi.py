@@ -21,7 +21,7 @@ from inbox.api.requests.request_poll import RequestPoll  # noqa: E402
 from inbox.api.runs.long_poll import LongPoll  # noqa: E402
 from inbox.api.runs.streaming_urls import streaming_urlpatterns  # noqa: E402
 from inbox.mcp_server.urls import mcp_urlpatterns  # noqa: E402
-from inbox.platform.threaded_handler import ThreadedHandler  # noqa: E402
+from inbox.platform.http.threaded_handler import ThreadedHandler  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
 #: Paths of forms with passwords: those of account_urls.py, and invitations.

@@ -119,7 +119,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Pads responses against BREACH.
-    "inbox.platform.compression.Compression",
+    "inbox.platform.http.compression.Compression",
     "csp.middleware.CSPMiddleware",
     "inbox.api.base.database_down.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -479,7 +479,7 @@ STORAGES = {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
-            else "inbox.platform.static_files.StaticFiles"
+            else "inbox.platform.http.static_files.StaticFiles"
         )
     },
 }

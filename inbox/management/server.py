@@ -23,7 +23,7 @@ from inbox import engine, sweeper
 from inbox.actions.monitoring.heartbeats import delete_heartbeat, record_heartbeat
 from inbox.actions.people import api_key_usage
 from inbox.engine import handover
-from inbox.platform import bounded_server
+from inbox.platform.http import bounded_server
 from inbox.platform.monitoring.parts import liveness
 from inbox.transparency_log.background_verification import check_until
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from inbox.models import AgentRequest
 from inbox.models.locks import lock_team
-from inbox.platform.headroom import headroom
+from inbox.platform.http.headroom import headroom
 from inbox.queries.limits import team_limits as queries
 from inbox.queries.limits.team_limits import MINUTE, limits_of
 from inbox.rules import errors

@@ -60,7 +60,7 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 
 def _icon(name: str, size: int) -> dict[str, str]:
-    """Return an entry of the manifest; `tests.support.icons` makes the files."""
+    """Return an entry of the manifest; `tests.support.web.icons` makes the files."""
     return {
         "src": static(f"icons/{name}.png"),
         "sizes": f"{size}x{size}",

@@ -8,7 +8,7 @@ from django.core.management import call_command
 def test_collected_modules_have_their_code_without_comment_lines(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "inbox.platform.static_files.StaticFiles"}
+        "staticfiles": {"BACKEND": "inbox.platform.http.static_files.StaticFiles"}
     }
 
     call_command("collectstatic", interactive=False, verbosity=0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.platform.headroom import Headroom
+from inbox.platform.http.headroom import Headroom
 from inbox.rules import errors
 from inbox.rules.limits.team_limits import (
     DEFAULT_LIMITS,

@@ -10,8 +10,8 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.testing import MemoryReactor, StringTransport
 
 from inbox.feed import tails
-from inbox.platform import bounded_server
-from inbox.platform.bounded_server import (
+from inbox.platform.http import bounded_server
+from inbox.platform.http.bounded_server import (
     MAX_BODY,
     MAX_READ,
     BoundedFactory,

@@ -5,7 +5,7 @@ import gzip
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
-from inbox.platform.compression import Compression
+from inbox.platform.http.compression import Compression
 
 TEXT = b"a text that is worth it, " * 100
 

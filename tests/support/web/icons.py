@@ -1,5 +1,5 @@
 """
-Make the PNG icons of the installed inbox from `static/icon.svg`: `python -m tests.support.icons`.
+Make the PNG icons of the installed inbox from `static/icon.svg`: run `tests.support.web.icons`.
 
 A maskable icon fills the whole square, as systems cut their own shape out of it; what matters is
 in the inner 80 per cent.
@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from tests.support.chromium import open_chromium
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[3]
 ICONS: Final = ROOT / "static/icons"
 _BACKGROUND: Final = "#1b1e27"
 

@@ -1,0 +1,1 @@
+"""Changes of the HTTP server and of what it serves."""
