@@ -119,7 +119,7 @@ def test_the_key_of_an_agent_never_decides(program, world):
     from inbox.rules.errors import Forbidden, RequestRejected
 
     request = program.ask()
-    actor = actor_of_header(f"Bearer {make_program(world, 'second')}")
+    actor = actor_of_header(f"Bearer {make_program(world, 'second')}", "127.0.0.1")
 
     with pytest.raises((Forbidden, RequestRejected)):
         decide(request, actor, APPROVED)

@@ -48,6 +48,8 @@ WRITERS = {
         "WebhookEndpoint.former_secret",
     },
     "inbox/web/people/allauth_adapters.py": {"Authenticator.data"},
+    # A form that waits in the session for up to 15 minutes; sessions are encrypted as a whole.
+    "inbox/web/base/step_up.py": set(),
 }
 #: Kinds besides the columns of the type EncryptedTextField.
 OTHERS = {"mfa_authenticator.data", "django_session.session_data"}

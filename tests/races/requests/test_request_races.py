@@ -34,7 +34,7 @@ ARGS = '{"amount":4750}'
 
 @pytest.fixture
 def program(committed_world):
-    return actor_of_header(f"Bearer {make_program(committed_world)}")
+    return actor_of_header(f"Bearer {make_program(committed_world)}", "127.0.0.1")
 
 
 @pytest.fixture

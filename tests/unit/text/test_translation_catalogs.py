@@ -17,6 +17,8 @@ _SAME = {
         "Argument",
         "Chat",
         "Chats",
+        "Limit: %(name)s",
+        "Limits",
         "Live",
         "Live, {count} online",
         "Median",

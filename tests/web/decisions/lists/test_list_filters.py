@@ -161,7 +161,7 @@ def test_a_page_of_many_takes_no_more_queries_than_a_page_of_few(
     start(world, "rehearse:parallel:60")
     reads_bob.get("/threads/")  # writes down, once a minute, where he is signed in
 
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(24):
         reads_bob.get("/")
     with django_assert_max_num_queries(15):
         reads_bob.get("/", live=True)
