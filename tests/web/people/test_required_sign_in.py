@@ -139,9 +139,7 @@ def test_an_administrator_cannot_lock_themselves_out(world, settings):
     ana = actor_of_user(user, browser_with(user, PASSWORD).session)
     for value in ("second_factor", "provider"):
         with pytest.raises(InvalidValue):
-            change_team(
-                team_id=world.team.pk, required_sign_in=RequiredSignIn(value), actor=ana
-            )
+            change_team(team_id=world.team.pk, required_sign_in=RequiredSignIn(value), actor=ana)
     with_code = replace(ana, proofs=frozenset({Proof.SECOND_FACTOR}))
     change_team(
         team_id=world.team.pk,
