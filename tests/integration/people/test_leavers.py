@@ -9,7 +9,7 @@ from inbox.actions.people.api_keys import make_key, rotate_key
 from inbox.actions.people.credentials import hand_over
 from inbox.actions.people.invitations import invite
 from inbox.actions.people.members import add_membership, remove_member
-from inbox.actions.webhooks.endpoints import add_webhook
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import ApiKey, Invitation, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
@@ -211,6 +211,15 @@ def test_an_accepted_invitation_does_not_change_when_its_sender_leaves(world, an
     remove(world, eve, ana)
 
     assert reread(row).withdrawn_at is None
+
+
+def test_an_administrator_who_enables_a_leavers_webhook_owns_it(world, ana, eve):
+    webhook = webhook_of(world, eve)
+    remove_member(team_id=world.team.pk, user_id=eve.user_id, actor=ana)
+
+    change_webhook(endpoint_id=webhook.pk, enabled=True, actor=ana)
+
+    assert reread(webhook).owner_id == ana.user_id
 
 
 def revoke(world, eve):
