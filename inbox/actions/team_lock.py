@@ -5,7 +5,7 @@ from uuid import UUID
 from inbox.models import Team
 from inbox.models.locks import lock_team
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import require, require_fresh_sign_in
+from inbox.queries.people.access import require, require_current, require_fresh_sign_in
 from inbox.rules.people.access import Actor, Permission
 
 
@@ -15,16 +15,17 @@ def lock_permitted_team(
     """
     Lock a team, and check that the actor has the permission.
 
-    Checked under the lock as well: an administrator may have removed them while they waited.
+    Checked under the lock as well: an administrator may have removed them, revoked their key or
+    ended their session while they waited.
 
     With `fresh_sign_in` a session must have one.
 
     Raises:
-        NotFound, Forbidden, ReauthenticationRequired.
+        Unauthenticated, NotFound, Forbidden, ReauthenticationRequired.
     """
     require(actor, team_id, permission)
-    team = lock_team(team_id)
-    require(actor, team_id, permission)
+    team, now = lock_team(team_id), database_now()
+    require_current(actor, team_id, permission, now=now)
     if fresh_sign_in:
-        require_fresh_sign_in(actor, database_now())
+        require_fresh_sign_in(actor, now)
     return team

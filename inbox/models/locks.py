@@ -191,12 +191,13 @@ def lock_saved_view(view_id: UUID) -> SavedView | None:
 
 def lock_superusers() -> list[User]:
     """Lock all superusers, by id, which serialises changes of installation administrators."""
-    return list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
+    rows = User.objects.select_for_update(no_key=True).filter(is_superuser=True)
+    return list(rows.order_by("pk"))
 
 
 def lock_user(**lookup: Any) -> User | None:
     """Lock a user; call `lock_superusers` first."""
-    return User.objects.select_for_update().filter(**lookup).first()
+    return User.objects.select_for_update(no_key=True).filter(**lookup).first()
 
 
 def lock_factor(factor_id: int) -> Authenticator | None:

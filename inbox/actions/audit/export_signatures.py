@@ -36,9 +36,15 @@ def fetch_export_signature(*, request_id: UUID) -> str:
 
 @transaction.atomic(durable=True)
 def sign_exports(*, key: SigningKey) -> None:
-    """Sign the exports that wait for it, and delete old requests. Safe to repeat."""
+    """
+    Sign the exports that wait for it, and delete old requests. Safe to repeat.
+
+    Requests without a valid digest are left out: another process wrote them, and an error about
+    them would keep the signer from signing the audit trail.
+    """
     now = database_now()
-    for request in ExportSignature.objects.filter(note="").order_by("pk")[:BATCH]:
+    waiting = ExportSignature.objects.filter(note="", digest__regex=r"^[0-9a-f]{64}$")
+    for request in waiting.order_by("pk")[:BATCH]:
         note = signed_export(entries=request.entries, digest=bytes.fromhex(request.digest), key=key)
         ExportSignature.objects.filter(pk=request.pk).update(note=note)
     ExportSignature.objects.filter(at__lt=now - KEPT).delete()

@@ -203,7 +203,9 @@ def _end_credentials(user: User, actor: Actor) -> None:
     lock_credentials(user.pk)
     teams = Team.objects.values_list("pk", flat=True)
     owned = rows_of(user.pk, list(teams))
-    team_ids = {row.team_id for row in owned.all()}
+    # Their present teams as well: they may be making their first key there at this moment.
+    memberships = Membership.objects.filter(user=user).values_list("team", flat=True)
+    team_ids = {row.team_id for row in owned.all()}.union(memberships)
     lock_teams(team_ids)
     end_credentials(user_id=user.pk, team_ids=team_ids, actor=actor, now=database_now())
 

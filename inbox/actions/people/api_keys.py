@@ -131,12 +131,14 @@ def rotate_key(
 
     Raises:
         NotFound, Forbidden, InvalidValue.
-        MoreThanOwn: the key has permissions that the actor does not have.
+        MoreThanOwn: the key has permissions that the actor does not have, or the actor is a key
+            that works in fewer networks.
         KeyEnded.
     """
     with _audit_rejected(actor, key_id=key_id):
         key, now = _lock_key(key_id, actor, fresh_sign_in=True)
         check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
+        check_within_networks(key.networks, _networks_of(actor))
         check_overlap(overlap_hours)
         if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
             raise errors.KeyEnded(
@@ -197,9 +199,15 @@ def change_networks(*, key_id: UUID, networks: Sequence[str], actor: Actor) -> A
 def _networks(texts: Sequence[str], actor: Actor) -> list[str]:
     """Return the networks for a key. Raises InvalidValue, MoreThanOwn."""
     networks = parse_networks(texts)
-    if actor.key_id is not None:
-        own = ApiKey.objects.values_list("networks", flat=True).get(pk=actor.key_id)
-        check_within_networks(networks, own)
+    check_within_networks(networks, _networks_of(actor))
+    return networks
+
+
+def _networks_of(actor: Actor) -> list[str]:
+    """Return the networks of the key that acts, none for people and commands."""
+    if actor.key_id is None:
+        return []
+    networks: list[str] = ApiKey.objects.values_list("networks", flat=True).get(pk=actor.key_id)
     return networks
 
 

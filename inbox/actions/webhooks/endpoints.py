@@ -233,9 +233,13 @@ def lock_permitted_endpoint(
 
 
 def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
+    if endpoint.disabled_reason == DisabledReason.OWNER_LEFT:
+        endpoint.owner_id = actor.person_id or endpoint.owner_id
     endpoint.disabled_at, endpoint.disabled_reason = None, ""
     endpoint.failures, endpoint.failing_since = 0, None
-    endpoint.save(update_fields=["disabled_at", "disabled_reason", "failures", "failing_since"])
+    endpoint.save(
+        update_fields=["disabled_at", "disabled_reason", "failures", "failing_since", "owner"]
+    )
     pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     pending.update(failed_attempts=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)

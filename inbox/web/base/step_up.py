@@ -49,6 +49,8 @@ def confirm_identity(request: HttpRequest, next_url: str) -> HttpResponse:
     Without a form, or where it cannot be resumed, the person comes back to `next_url`.
     """
     url, is_same_session = confirm_identity_url(request, next_url)
+    # A form that the person gave up must not be sent by a confirmation for something else.
+    request.session.pop(STATE_SESSION_KEY, None)
     if request.headers.get("HX-Request"):
         # A redirect would make htmx swap the confirmation into the current page.
         return HttpResponse(headers={"HX-Redirect": url})

@@ -11,6 +11,7 @@ from inbox.actions.audit.export_signatures import (
     sign_exports,
 )
 from inbox.models import AuditCheckpoint, ExportSignature
+from inbox.platform.clock import database_now
 from inbox.rules.errors import NotSigned
 from inbox.transparency_log import signer
 from tools.audit_verifier import Key, verify_export
@@ -75,6 +76,15 @@ def test_a_signature_is_fetched_once(world):
 
     assert fetch_export_signature(request_id=request).startswith(f"{key.name}/export\n3\n")
     assert fetch_export_signature(request_id=request) == ""
+
+
+def test_a_request_without_a_digest_does_not_stop_the_signer(world):
+    ExportSignature.objects.create(entries=3, digest="none", at=database_now())
+    request = request_export_signature(entries=3, digest=b"d" * 32)
+
+    sign_exports(key=transparency_log.signing_key())
+
+    assert fetch_export_signature(request_id=request)
 
 
 def test_requests_that_nobody_fetches_are_deleted(world, later):

@@ -11,6 +11,7 @@ from inbox.models import Channel, Notification
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.people.access import SEED, Role
 from inbox.sending.notification_sender import send_due
+from tests.support.limits import limit_teams
 from tests.support.notifications.chat_server import run_chat_server
 from tests.support.notifications.subscribed import add_team_chat, send_all, subscribe_person
 from tests.support.policies.refunds import proposals
@@ -37,6 +38,7 @@ def people(world):
 def test_a_burst_is_few_messages_and_nothing_is_lost(world, people, as_agent, later, settings):
     """500 requests within 10 seconds; 20 people and a chat."""
     settings.PRIVATE_WEBHOOK_HOSTS = frozenset({"127.0.0.1"})
+    limit_teams(settings, agent_open_requests=None)
     agent = as_agent(proposals([{"amount": amount} for amount in range(EACH_SECOND)]))
     with run_chat_server() as server:
         add_team_chat(world, server.url)

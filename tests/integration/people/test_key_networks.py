@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from inbox.actions.people.api_key_usage import flush_usage
-from inbox.actions.people.api_keys import change_networks, make_key
+from inbox.actions.people.api_keys import change_networks, make_key, rotate_key
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import require_current
 from inbox.queries.people.api_keys import actor_of_key, check_credentials_valid
@@ -146,6 +146,18 @@ def test_a_key_cannot_make_or_widen_a_key_beyond_its_networks(world, key):
             change_networks(key_id=row.pk, networks=networks, actor=actor)
 
     assert make_key(networks=["192.0.2.64/26"], actor=actor, **about)[1]
+
+
+def test_a_key_cannot_take_the_token_of_a_key_with_more_networks(world, key):
+    actor = actor_of_key(key[1], "192.0.2.7")
+    about = {"team_id": world.team.pk, "scopes": {Permission.READ}, "actor": SEED}
+    wider, _ = make_key(name="anywhere", **about)
+    narrower, _ = make_key(name="desk", networks=["192.0.2.9"], **about)
+
+    with pytest.raises(MoreThanOwn):
+        rotate_key(key_id=wider.pk, actor=actor)
+
+    assert rotate_key(key_id=narrower.pk, actor=actor)[1]
 
 
 @pytest.mark.parametrize(

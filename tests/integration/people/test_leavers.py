@@ -1,22 +1,27 @@
 """Keys, webhooks and invitations of people who leave."""
 
 import pytest
+from django.test import Client
 
+from inbox.actions import team_lock
 from inbox.actions.people.accounts import set_active
 from inbox.actions.people.api_keys import make_key, rotate_key
 from inbox.actions.people.credentials import hand_over
 from inbox.actions.people.invitations import invite
 from inbox.actions.people.members import add_membership, remove_member
-from inbox.actions.webhooks.endpoints import add_webhook
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import ApiKey, Invitation, User
+from inbox.platform.clock import database_now
+from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.queries.people.credentials import CredentialKind, credentials_of
 from inbox.queries.people.invitations import open_invitation
-from inbox.rules.errors import Forbidden, InvalidValue, InvitationEnded, NotFound
+from inbox.rules.errors import Forbidden, InvalidValue, InvitationEnded, NotFound, Unauthenticated
 from inbox.rules.people.access import SEED, Permission, Role
 from inbox.rules.webhooks.delivery_rules import DisabledReason
 from tests.support.audit.entries import audited, make_admin
 from tests.support.http.rest_client import Caller
 from tests.support.steps import reread
+from tests.support.web.fresh_sign_in import sign_in
 
 
 @pytest.fixture
@@ -206,3 +211,44 @@ def test_an_accepted_invitation_does_not_change_when_its_sender_leaves(world, an
     remove(world, eve, ana)
 
     assert reread(row).withdrawn_at is None
+
+
+def test_an_administrator_who_enables_a_leavers_webhook_owns_it(world, ana, eve):
+    webhook = webhook_of(world, eve)
+    remove_member(team_id=world.team.pk, user_id=eve.user_id, actor=ana)
+
+    change_webhook(endpoint_id=webhook.pk, enabled=True, actor=ana)
+
+    assert reread(webhook).owner_id == ana.user_id
+
+
+def revoke(world, eve):
+    row, token = make_key(
+        team_id=world.team.pk, name="admin", scopes={Permission.READ, Permission.ADMIN}, actor=eve
+    )
+    actor = actor_of_key(token)
+    return actor, lambda: ApiKey.objects.filter(pk=row.pk).update(revoked_at=database_now())
+
+
+def sign_out(world, eve):
+    browser = Client()
+    sign_in(browser, User.objects.get(pk=eve.user_id))
+    actor = actor_of_user(User.objects.get(pk=eve.user_id), browser.session)
+    return actor, browser.session.flush
+
+
+@pytest.mark.parametrize("end_of", [revoke, sign_out])
+def test_a_key_or_session_that_ends_while_it_waits_changes_nothing(world, eve, monkeypatch, end_of):
+    actor, end = end_of(world, eve)
+    lock_team = team_lock.lock_team
+
+    def lock_after_the_end(team_id):
+        end()  # as a transaction that holds the lock does
+        return lock_team(team_id)
+
+    monkeypatch.setattr(team_lock, "lock_team", lock_after_the_end)
+
+    with pytest.raises(Unauthenticated):
+        make_key(team_id=world.team.pk, name="more", scopes={Permission.READ}, actor=actor)
+
+    assert not ApiKey.objects.filter(name="more").exists()

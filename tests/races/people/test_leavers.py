@@ -57,7 +57,9 @@ def test_a_token_that_a_leaver_takes_meanwhile_does_not_work(race):
 def test_without_the_lock_of_the_team_the_leavers_token_works(race, monkeypatch, without_the_trail):
     run, meeting = race
     monkeypatch.setattr(
-        api_keys, "lock_permitted_team", lambda team_id, *who: require(who[0], team_id, who[1])
+        api_keys,
+        "lock_permitted_team",
+        lambda team_id, actor, permission, **_: require(actor, team_id, permission),
     )
 
     rotated = run()

@@ -87,6 +87,15 @@ def test_a_form_that_was_given_up_is_not_sent_by_a_later_confirmation(browser):
     assert not ApiKey.objects.filter(name="ci").exists()
 
 
+def test_a_form_that_was_given_up_is_not_sent_by_the_confirmation_of_an_export(browser):
+    post(browser, "/teams/tests/keys/add", KEY)
+    back = confirmation_of(post(browser, "/audit/export", {"team": "tests", "format": "csv"}))
+
+    browser.post("/account/confirm/", {**CONFIRM, "next": back})
+
+    assert not ApiKey.objects.filter(name="ci").exists()
+
+
 def test_a_form_waits_for_a_quarter_of_an_hour(browser, monkeypatch):
     back = confirmation_of(post(browser, "/teams/tests/keys/add", KEY))
     moment = timezone.now() + timedelta(minutes=16)

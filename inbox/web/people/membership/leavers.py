@@ -64,7 +64,9 @@ def _show(
     access = team_access(actor, slug)
     credentials = credentials_of(actor, access.team.pk, user)
     people = [row.user for row in members_of(actor, access.team.pk)]
-    leaver = next(person for person in people if person.pk == user)
+    leaver = next((person for person in people if person.pk == user), None)
+    if leaver is None:  # removed since the credentials were read
+        raise errors.NotFound()
     heirs = [person for person in people if person.is_active and person != leaver]
     context = {
         "leaver": leaver,
