@@ -360,6 +360,8 @@ ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 #: Sensitive actions need a sign-in or a confirmation of the identity within this time.
 REAUTHENTICATION_MINUTES = float(os.environ.get("SIGNOFF_REAUTHENTICATION_MINUTES", "10"))
+if REAUTHENTICATION_MINUTES < 1:
+    raise ImproperlyConfigured("SIGNOFF_REAUTHENTICATION_MINUTES must be at least 1.")
 ACCOUNT_SESSION_REMEMBER = True
 # django-axes limits passwords; this limits the codes that are tried for one person.
 ACCOUNT_RATE_LIMITS = {

@@ -115,11 +115,18 @@ class ReadinessCheck:
         self._until = 0.0
 
     def __call__(self) -> Readiness:
-        with self._lock:
+        last = self._result
+        # While one request checks, others get the last result: a part that hangs, such as Redis,
+        # must not hold a thread of the database for each of them.
+        if not self._lock.acquire(blocking=last is None) and last is not None:
+            return last
+        try:
             if self._result is None or time.monotonic() >= self._until:
                 self._result = Readiness(_parts())
                 self._until = time.monotonic() + CACHE_SECONDS
             return self._result
+        finally:
+            self._lock.release()
 
 
 readiness = ReadinessCheck()

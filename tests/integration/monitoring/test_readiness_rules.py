@@ -1,5 +1,6 @@
 """Readiness: which part is in which state, and what makes a process unready."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -11,6 +12,7 @@ from inbox.actions.runs.start_run import start_run
 from inbox.models import Run, WorkerHeartbeat
 from inbox.platform.clock import database_now
 from inbox.platform.monitoring.parts import PartStatus, disk
+from inbox.queries.monitoring import readiness
 from inbox.queries.monitoring.readiness import (
     Readiness,
     ReadinessCheck,
@@ -112,3 +114,23 @@ def test_scaled_processes_with_a_bucket_need_no_disk(settings):
 
     settings.FILES_URL = ""
     assert "disk" in needed_parts(is_worker=False)
+
+
+def test_while_one_request_checks_others_get_the_last_result(monkeypatch):
+    check = ReadinessCheck()
+    monkeypatch.setattr(readiness, "_parts", dict)
+    first = check()
+    monkeypatch.setattr(readiness, "CACHE_SECONDS", 0)
+    check._until = 0
+    others = []
+
+    def ask_meanwhile():
+        with ThreadPoolExecutor(1) as pool:
+            others.append(pool.submit(check).result(timeout=10))
+        return {}
+
+    monkeypatch.setattr(readiness, "_parts", ask_meanwhile)
+
+    check()
+
+    assert others == [first]

@@ -38,7 +38,7 @@ def test_the_first_key_of_a_person_who_is_deactivated_meanwhile_ends(committed_w
     meet_before(monkeypatch, meeting, api_keys, "check_key")  # the maker has the team's lock
     meet_before(monkeypatch, meeting, accounts, "end_sessions")  # Eve's row is locked
 
-    made, ended = at_once(
+    key, ended = at_once(
         [
             partial(make_key, team_id=team_id, name="ci", scopes={Permission.READ}, actor=eve),
             partial(set_active, user_id=eve.user_id, is_active=False, actor=sue),
@@ -47,4 +47,4 @@ def test_the_first_key_of_a_person_who_is_deactivated_meanwhile_ends(committed_w
 
     assert ended is None
     assert meeting.met
-    assert not works(made)
+    assert not works(key)

@@ -87,7 +87,7 @@ def test_a_form_that_was_given_up_is_not_sent_by_a_later_confirmation(browser):
     assert not ApiKey.objects.filter(name="ci").exists()
 
 
-def test_a_form_that_was_given_up_is_not_sent_by_the_confirmation_of_an_export(browser):
+def test_an_export_that_is_confirmed_sends_no_form_given_up_before(browser):
     post(browser, "/teams/tests/keys/add", KEY)
     back = confirmation_of(post(browser, "/audit/export", {"team": "tests", "format": "csv"}))
 
