@@ -18,20 +18,26 @@ function asWhoIsSignedIn(request) {
   return request;
 }
 
-function showViewer() {
+const viewer = document.getElementById("api");
+
+async function showViewer() {
+  const response = await fetch(viewer.dataset.schema, { headers: { Accept: "application/json" } });
+  const spec = await response.json();
+  // Before the viewer draws: it draws only the operations that are on screen, and measures where.
   document.getElementById("api-operations").remove();
-  document.getElementById("api").hidden = false;
+  viewer.hidden = false;
+  scrollTo(0, 0);
+  SwaggerUIBundle({
+    dom_id: "#api",
+    spec,
+    presets: [SwaggerUIBundle.presets.apis],
+    deepLinking: true,
+    displayOperationId: true,
+    defaultModelsExpandDepth: 0,
+    validatorUrl: null, // else the schema would be sent to a site of others
+    persistAuthorization: false, // a key is nothing for localStorage
+    requestInterceptor: asWhoIsSignedIn,
+  });
 }
 
-SwaggerUIBundle({
-  dom_id: "#api",
-  url: document.getElementById("api").dataset.schema,
-  presets: [SwaggerUIBundle.presets.apis],
-  deepLinking: true,
-  displayOperationId: true,
-  defaultModelsExpandDepth: 0,
-  validatorUrl: null, // else the schema would be sent to a site of others
-  persistAuthorization: false, // a key is nothing for localStorage
-  requestInterceptor: asWhoIsSignedIn,
-  onComplete: showViewer,
-});
+showViewer();

@@ -41,7 +41,7 @@ def sign_in(site: Site, page: Page, username: str) -> None:
 def confirm_password(site: Site, page: Page, username: str) -> None:
     """Prove who it is, before the account is changed."""
     page.fill("#id_password", site.password(username))
-    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Continue", exact=True).click()
 
 
 def keep_passkeys(page: Page) -> Any:

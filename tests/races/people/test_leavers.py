@@ -54,7 +54,7 @@ def test_a_token_that_a_leaver_takes_meanwhile_does_not_work(race):
     assert not meeting.met
 
 
-def test_without_the_lock_of_the_team_the_leavers_token_works(race, monkeypatch, without_the_trail):
+def test_without_the_lock_of_the_team_both_go_on_at_once(race, monkeypatch, without_the_trail):
     run, meeting = race
     monkeypatch.setattr(
         api_keys,
@@ -62,7 +62,6 @@ def test_without_the_lock_of_the_team_the_leavers_token_works(race, monkeypatch,
         lambda team_id, actor, permission, **_: require(actor, team_id, permission),
     )
 
-    rotated = run()
+    run()
 
-    assert meeting.met
-    assert actor_of_key(rotated[1]) is not None
+    assert meeting.met  # then it is chance whether the new token is among those that end
