@@ -68,7 +68,7 @@ class Stage:
 
 @pytest.fixture
 def stage(tmp_path):
-    with scaled_product(tmp_path, workers=0) as product:
+    with scaled_product(tmp_path, workers=0, SIGNOFF_LIMITS="queued_runs=0") as product:
         stage = Stage(product, tmp_path)
         yield stage
         stage.end()
