@@ -126,7 +126,7 @@ def test_one_header_is_changed_another_kept_and_a_third_left_out(put):
 
 def test_what_cannot_be_read_any_more_cannot_be_kept(put, settings):
     put(headers={"Authorization": SECRET})
-    settings.ENCRYPTION_KEYS = ["another one"]
+    settings.ENCRYPTION_KEYS, settings.SECRET_KEY = ["another one"], "another secret key"
 
     for headers in (None, {"Authorization": None}):
         with pytest.raises(InvalidValue):
@@ -233,7 +233,7 @@ def test_our_own_network_is_not_tested(put, elsewhere, settings):
 
 def test_nobody_is_greeted_with_headers_that_cannot_be_read(put, elsewhere, settings):
     put(elsewhere.url, {"Authorization": SECRET})
-    settings.ENCRYPTION_KEYS = ["another one"]
+    settings.ENCRYPTION_KEYS, settings.SECRET_KEY = ["another one"], "another secret key"
 
     assert run_connection_test("refunds", SEED)["found"] == "headers_unreadable"
     assert elsewhere.sent == []

@@ -208,7 +208,7 @@ def test_headers_outlive_the_change_of_the_encryption_key(world, elsewhere, refu
     assert start(world, "Refund it.", agent=refunds).status == "succeeded"
     assert elsewhere.headers[0]["Authorization"] == SECRET
 
-    settings.ENCRYPTION_KEYS = ["another one"]
+    settings.ENCRYPTION_KEYS, settings.SECRET_KEY = ["another one"], "another secret key"
     assert start(world, "Refund it.", agent=refunds).error_code == "AGENT_ERROR"
     assert len(elsewhere.sent) == 1
 

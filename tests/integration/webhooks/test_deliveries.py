@@ -508,7 +508,7 @@ def test_a_changed_body_is_not_signed(world, receiver, endpoint):
 
 def test_undecryptable_webhook_secret_fails_with_instructions(world, receiver, endpoint, settings):
     start(world, "rehearse:echo")
-    settings.ENCRYPTION_KEYS = ["another one"]
+    settings.ENCRYPTION_KEYS, settings.SECRET_KEY = ["another one"], "another secret key"
     sweeper.sweep()
 
     assert problems() == ["The secret cannot be decrypted. Create a new one."]
