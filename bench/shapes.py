@@ -29,6 +29,13 @@ SHAPES = ("embedded", "scaled")
 _UNBOUNDED = {
     "SIGNOFF_RATE_LIMIT": "1000000/second",
     "SIGNOFF_STREAMS_PER_CALLER": "10000",
+    "SIGNOFF_LIMITS": ",".join(
+        f"{limit}=0"
+        for limit in (
+            *("running_runs", "queued_runs", "open_requests", "agent_open_requests"),
+            *("agent_requests_per_minute", "threads", "streams", "sockets", "event_bytes"),
+        )
+    ),
 }
 _START_SECONDS = 300
 #: Of a checkout with policies, whatever its age: the demo's team has one.
