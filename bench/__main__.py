@@ -30,6 +30,13 @@ def main() -> int:
         metavar="N",
         help="people who get mails about requests; with --compare, only in B",
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of the product; with --compare, only of B",
+    )
     parser.add_argument("--no-bare", action="store_true", help="skip the bare server")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     options = parser.parse_args()
@@ -44,13 +51,14 @@ def main() -> int:
         subjects = {}
         for name, (shape, checkout) in servers.items():
             print(f"start {name}", file=sys.stderr, flush=True)
-            has_subscribers = shape != "bare" and not name.endswith(" A")
+            is_changed = shape != "bare" and not name.endswith(" A")
             subjects[name] = stack.enter_context(
                 start(
                     shape,
                     checkout,
                     with_policy=options.policy,
-                    subscribers=options.subscribers if has_subscribers else 0,
+                    subscribers=options.subscribers if is_changed else 0,
+                    settings=dict(each.split("=", 1) for each in options.set if is_changed),
                 )
             )
         results = measure(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from bench import bare
 from bench.meter import Meter
@@ -117,13 +118,18 @@ class Checkout:
 
 @contextmanager
 def start(
-    shape: str, checkout: Path = REPOSITORY, *, with_policy: bool = False, subscribers: int = 0
+    shape: str,
+    checkout: Path = REPOSITORY,
+    *,
+    with_policy: bool = False,
+    subscribers: int = 0,
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Subject]:
     """
     Start a checkout in this shape, or the bare server, with an empty database on real disks.
 
     The team has no policy, or that of the demo, which no request of the workloads matches; and so
-    many people who get a mail about each request at once.
+    many people who get a mail about each request at once. `settings` go into its environment.
     """
     with (
         tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name,
@@ -135,7 +141,7 @@ def start(
             yield Subject(Target(url, "none", Meter([pid])), None)
             return
         port = free_port()
-        address = {**_UNBOUNDED, "HOST": "127.0.0.1", "PORT": str(port)}
+        address = {**_UNBOUNDED, "HOST": "127.0.0.1", "PORT": str(port), **settings}
         if shape == "embedded":
             product = Checkout(checkout, embedded_environment(directory, **address))
             commands: tuple[tuple[str, ...], ...] = (("--demo", "--no-history"),)
