@@ -21,7 +21,8 @@ from uuid6 import uuid7
 
 from inbox import engine, sweeper
 from inbox.actions.monitoring.heartbeats import delete_heartbeat, record_heartbeat
-from inbox.actions.people import api_key_usage
+from inbox.actions.people.api_key_usage import flush_usage
+from inbox.actions.requests.heard import flush_heard
 from inbox.engine import handover
 from inbox.platform.http import bounded_server
 from inbox.platform.monitoring.parts import liveness
@@ -35,6 +36,19 @@ STUCK_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
 HEARTBEAT_SECONDS = 5.0
 LOOP_SECONDS = 5.0
+FLUSH_SECONDS = 5.0
+
+
+def _flush_until(stopping: Callable[[float], bool]) -> None:
+    """
+    Write what requests have buffered, until `stopping(seconds)`, which waits, returns true.
+
+    Reading requests so write nothing themselves: on SQLite they would wait for each other.
+    """
+    while not stopping(FLUSH_SECONDS):
+        flush_usage()
+        flush_heard()
+        connection.close()
 
 
 class Site:
@@ -58,11 +72,11 @@ class Site:
         )
 
     def serve(self) -> None:
-        """Serve until SIGINT or SIGTERM, and write API key usage meanwhile."""
+        """Serve until SIGINT or SIGTERM, and write what requests have buffered meanwhile."""
         stopping = threading.Event()
         liveness.add("event loop", self._is_loop_turning)
         threading.Thread(
-            target=api_key_usage.flush_until, args=(stopping.wait,), name="key-use", daemon=True
+            target=_flush_until, args=(stopping.wait,), name="flush", daemon=True
         ).start()
         try:
             self._server.run()

@@ -37,10 +37,6 @@ def note_refusal(
             _refused[key_id] = Refusal(now, address)
 
 
-def is_empty() -> bool:
-    return not (_used or _refused)
-
-
 def take() -> tuple[dict[UUID, datetime], dict[UUID, Refusal]]:
     """Empty the buffer and return its uses and rejections, by key."""
     with _lock:

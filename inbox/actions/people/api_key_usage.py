@@ -4,12 +4,11 @@ Flush API key usage from `platform.usage_buffer` to the database, outside the re
 No request waits for this or fails with it. What a process has buffered is lost with it.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
 import structlog
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 
 from inbox.actions.audit import audit_trail
@@ -19,8 +18,6 @@ from inbox.platform.usage_buffer import REFUSED_EVERY, USED_EVERY
 from inbox.rules.people.access import Actor, ActorKind
 
 log = structlog.get_logger(__name__)
-
-WRITE_EVERY_SECONDS = 5.0
 
 
 def flush_usage() -> None:
@@ -38,14 +35,6 @@ def flush_usage() -> None:
     except DatabaseError as error:
         log.warning("key_use.not_written", error=type(error).__name__)
         usage_buffer.put_back(used, refused)
-
-
-def flush_until(stopping: Callable[[float], bool]) -> None:
-    """Flush every few seconds until `stopping(seconds)`, which waits that long, returns true."""
-    while not stopping(WRITE_EVERY_SECONDS):
-        if not usage_buffer.is_empty():
-            flush_usage()
-            connection.close()
 
 
 @transaction.atomic(durable=True)

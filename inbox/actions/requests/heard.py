@@ -1,21 +1,51 @@
-"""Recording when a program last asked about its request."""
+"""
+When programs last asked about their requests: buffered, and written outside of their calls.
 
-from datetime import timedelta
+No program waits for this or fails with it. What a process has buffered is lost with it.
+"""
 
-from django.db.models import Q
+import threading
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError
 
 from inbox.models import AgentRequest
 from inbox.platform.clock import database_now
 from inbox.queries.requests.programs import is_program
 from inbox.rules.people.access import Actor
 
+log = structlog.get_logger(__name__)
+
 #: Programs read more often than pages need to know.
 _WRITE_EVERY = timedelta(seconds=10)
+_BATCH = 500
+
+_lock = threading.Lock()
+_heard: dict[UUID, datetime] = {}
 
 
 def note_heard(*, request: AgentRequest, actor: Actor) -> None:
-    """Store that the program was heard of now, unless that was stored a moment ago."""
+    """Buffer that the program was heard of now, unless that was stored a moment ago."""
     now = database_now()
     if now - request.heard_at >= _WRITE_EVERY and is_program(actor, request.thread):
-        earlier = AgentRequest.objects.filter(Q(heard_at__lt=now), pk=request.pk)
-        earlier.update(heard_at=now)
+        with _lock:
+            _heard[request.pk] = now
+
+
+def flush_heard() -> None:
+    """Write the buffered times: all become the last of them. Without a database they are lost."""
+    with _lock:
+        heard = dict(_heard)
+        _heard.clear()
+    try:
+        for ids in _batches(list(heard)):
+            last = max(heard[request] for request in ids)
+            AgentRequest.objects.filter(pk__in=ids, heard_at__lt=last).update(heard_at=last)
+    except DatabaseError as error:
+        log.warning("heard.not_written", error=type(error).__name__)
+
+
+def _batches(ids: list[UUID]) -> list[list[UUID]]:
+    return [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]

@@ -4,6 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from inbox.actions.requests.heard import flush_heard
+from inbox.models import AgentRequest
 from tests.support.requests.programs import (
     APPROVED,
     DENIED,
@@ -39,6 +41,20 @@ def test_an_asked_call_is_open_until_a_person_decides(program, bob):
     assert item["by"] == {"kind": "human", "name": "Bob"}
     assert item["args"] == {"charge": "ch_17", "amount": 4750}
     assert item["start_before"]
+
+
+def test_reading_a_request_writes_when_the_program_was_heard_later(program, later):
+    request = program.ask()
+    pass_time(later, seconds=60)
+    asked = AgentRequest.objects.get(pk=request["id"]).heard_at
+
+    with CaptureQueriesContext(connection) as queries:
+        program.read(request)
+    assert not [query for query in queries if query["sql"].startswith(("UPDATE", "INSERT"))]
+
+    flush_heard()
+    heard = AgentRequest.objects.get(pk=request["id"]).heard_at
+    assert (heard - asked).total_seconds() >= 60
 
 
 def test_edited_arguments_are_what_is_to_be_executed(program, bob):
