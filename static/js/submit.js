@@ -6,7 +6,7 @@ import { endDraft } from "./drafts.js";
 import { canOpen, openRequest } from "./navigation.js";
 import { csrfToken } from "./post.js";
 import { sendViewed, showPresence } from "./presence.js";
-import { pauseRefresh, resumeRefresh } from "./refresh.js";
+import { pauseRefresh, refresh, resumeRefresh } from "./refresh.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
 import { showToast } from "./toast.js";
@@ -48,6 +48,17 @@ document.addEventListener("htmx:beforeSend", ({ detail }) => {
   pauseRefresh();
   // The button is disabled meanwhile, and shows that it was pressed.
   detail.requestConfig.triggeringEvent?.submitter?.setAttribute("data-pressed", "");
+});
+
+// A form that was replaced meanwhile is out of reach of the listeners of the document, and htmx would
+// look for what to swap in the tree that the form was removed with.
+document.addEventListener("htmx:beforeSend", ({ detail: { elt } }) => {
+  const onResponse = (event) => {
+    if (elt.isConnected) return;
+    event.preventDefault();
+    refresh();
+  };
+  elt.addEventListener("htmx:beforeOnLoad", onResponse, { once: true });
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {

@@ -222,6 +222,28 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
         page.unroute_all(behavior="ignoreErrors")
 
 
+def test_leaving_a_request_while_it_is_claimed_shows_the_claim(site, ids):
+    with site.open_as("marco") as page:
+        is_current(page, ids[0])
+        held: list[Any] = []
+
+        def hold(route: Any) -> None:
+            held.append(route)
+
+        page.route(f"**/{ids[0]}/claim*", hold)
+        page.keyboard.press("c")
+        wait_for(lambda: page.evaluate("true") and held)
+        page.keyboard.press("j")
+        is_current(page, ids[1])
+        page.keyboard.press("k")
+        is_current(page, ids[0])
+        held.pop(0).continue_()
+
+        expect(page.locator(f"#row-{ids[0]}")).to_contain_text("Claimed by you")
+        expect(page.locator("#release-form")).to_have_count(1)
+        page.unroute_all(behavior="ignoreErrors")
+
+
 def test_more_rows_load_at_the_end_of_the_list(site):
     site.call_everything_off()
     for _ in range(53):  # the requests of one run would be one row
