@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 import jwt
@@ -90,6 +91,10 @@ class Provider(OpenIDConnectOAuth2Adapter):
 
 
 class OidcAdapter(DefaultSocialAccountAdapter):
+    def generate_state_param(self, state: dict[str, Any]) -> str:
+        """Return 256 random bits; django-allauth's state has 95."""
+        return secrets.token_urlsafe(32)
+
     def on_authentication_error(self, request: HttpRequest, *_args: Any, **_more: Any) -> None:
         raise ImmediateHttpResponse(_redirect(request, _FAILED))
 

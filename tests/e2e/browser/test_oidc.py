@@ -79,6 +79,8 @@ def test_a_person_is_known_by_a_confirmed_address(site, provider):
 
             expect(page.locator(".me-name")).to_have_text("Marco Ruiz")
             assert page.url == f"{site.url}/threads/"
+    assert min(map(len, provider.states)) >= 43
+    assert len(set(provider.states)) == len(provider.states)
 
 
 @browser

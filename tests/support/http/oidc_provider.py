@@ -25,6 +25,7 @@ class Provider:
         self.is_down = False
         self.audience = CLIENT
         self.signs_with_secret = False
+        self.states: list[str] = []
         self.names_issuer = ""  #: in its metadata, "" for its own
         self._challenges: dict[str, str] = {}
         provider = self
@@ -73,6 +74,7 @@ class Provider:
         assert (query["client_id"], query["response_type"]) == (CLIENT, "code")
         assert query["code_challenge_method"] == "S256"
         code = f"code-{len(self._challenges)}"
+        self.states.append(query["state"])
         self._challenges[code] = query["code_challenge"]
         request.send_response(302)
         back = urlencode({"code": code, "state": query["state"]})
