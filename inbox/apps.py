@@ -29,6 +29,7 @@ class InboxConfig(AppConfig):
         register(check_history, Tags.database)
         register(check_role, Tags.database, deploy=True)
         register(check_demo, Tags.database, deploy=True)
+        register(check_required_sign_in, Tags.database, deploy=True)
         register(check_deployment, Tags.security, deploy=True)
 
 
@@ -88,6 +89,22 @@ def check_demo(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMe
         for alias in databases or ()
         if "inbox_membership" in connections[alias].introspection.table_names()
         and (people := [row for row in demo_people(names) if row.team.slug == TEAM])
+    ]
+
+
+def check_required_sign_in(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Warn about teams that a password alone enters (`check --deploy --database`)."""
+    from inbox.queries.people.teams import teams_without_requirement  # noqa: PLC0415 - the same
+
+    return [
+        Warning(
+            "A password alone enters the teams: " + ", ".join(slugs),
+            hint="Require a second factor or a provider (docs/signin.md).",
+            id="signoff.W036",
+        )
+        for alias in databases or ()
+        if "inbox_team" in connections[alias].introspection.table_names()
+        and (slugs := teams_without_requirement())
     ]
 
 

@@ -117,10 +117,11 @@ if OIDC_PROVIDERS:  # optional, because they take memory
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    # Also for static files, which the next one answers.
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Pads responses against BREACH.
     "inbox.platform.http.compression.Compression",
-    "csp.middleware.CSPMiddleware",
     "inbox.api.base.database_down.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "inbox.web.base.languages.PageLanguageMiddleware",
@@ -334,6 +335,8 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 BREACHED_PASSWORDS = os.environ.get("SIGNOFF_BREACHED_PASSWORDS", "")
 if BREACHED_PASSWORDS and not Path(BREACHED_PASSWORDS).is_file():
     raise ImproperlyConfigured("SIGNOFF_BREACHED_PASSWORDS must be the path of a file.")
+#: Links to a new password end after this time.
+PASSWORD_RESET_TIMEOUT = 3600
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
 AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.client_ip_of"
@@ -401,10 +404,11 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
 # With this prefix browsers take a cookie over https only, and from no other host of the domain.
-_cookie_prefix = "__Host-" if SESSION_COOKIE_SECURE else ""
-SESSION_COOKIE_NAME = f"{_cookie_prefix}sessionid"
-CSRF_COOKIE_NAME = f"{_cookie_prefix}csrftoken"
-# Other hosts of the domain, which HSTS could include, are not ours.
+COOKIE_PREFIX = "__Host-" if SESSION_COOKIE_SECURE else ""
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+# Other hosts of the domain, which HSTS could include, may not be ours: the operator says so.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = os.environ.get("SIGNOFF_HSTS_SUBDOMAINS") == "1"
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 # Pages require https; health checks from this machine do not.
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
@@ -459,6 +463,7 @@ LANGUAGE_CODE = "en"
 #: Each language has its own name for itself. `make texts` lists missing translations.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_NAME = f"{COOKIE_PREFIX}django_language"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"

@@ -74,7 +74,9 @@ export function showTimes() {
 // The server renders days and fields in this zone, too.
 if (!timeZone) {
   const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
-  if (!document.cookie.split("; ").includes(`zone=${zone}`)) {
-    document.cookie = `zone=${zone}; Path=/; Max-Age=31536000; SameSite=Lax`;
+  const [prefix, secure] = location.protocol === "https:" ? ["__Host-", "; Secure"] : ["", ""];
+  const pair = `${prefix}zone=${zone}`;
+  if (!document.cookie.split("; ").includes(pair)) {
+    document.cookie = `${pair}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
   }
 }

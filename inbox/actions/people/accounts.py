@@ -16,7 +16,7 @@ from inbox.models import ChatLinkCode, Membership, Team, User
 from inbox.models.locks import lock_credentials, lock_superusers, lock_teams, lock_user
 from inbox.platform import clock
 from inbox.platform.clock import database_now
-from inbox.queries.people.access import is_installation_admin
+from inbox.queries.people.access import is_installation_admin, require_fresh_sign_in
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.credentials import rows_of
 from inbox.queries.people.members import names_in_teams
@@ -109,11 +109,12 @@ def end_session(*, session_id: int, actor: Actor) -> None:
     End one of the actor's sessions; its pages and streams end within seconds.
 
     Raises:
-        NotFound.
+        NotFound, ReauthenticationRequired.
     """
     session = UserSession.objects.filter(pk=session_id, user_id=actor.user_id).first()
     if session is None:
         raise errors.NotFound()
+    require_fresh_sign_in(actor, database_now())
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
     record_change(actor.user_id, "session.ended", actor, address=session.ip, count=1)
@@ -121,7 +122,13 @@ def end_session(*, session_id: int, actor: Actor) -> None:
 
 @transaction.atomic(durable=True)
 def end_other_sessions(*, actor: Actor) -> None:
-    """End all of the actor's sessions except the current one."""
+    """
+    End all of the actor's sessions except the current one.
+
+    Raises:
+        ReauthenticationRequired.
+    """
+    require_fresh_sign_in(actor, database_now())
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
         record_change(actor.user_id, "session.ended", actor, count=count)
 

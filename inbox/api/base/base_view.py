@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from hashlib import md5
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import patch_cache_control
@@ -59,8 +60,14 @@ class ApiView(ViewSet):
         """Return the operation, None for a method that the address does not have."""
         return getattr(self, self.action or "", None)
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        response = self._dispatch_conditional(request, *args, **kwargs)
+        # After the ETag was made, which Django leaves out for what may not be stored.
+        response.add_post_render_callback(lambda rendered: _forbid_storing(request, rendered))
+        return response
+
     @method_decorator(conditional_page)
-    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
+    def _dispatch_conditional(self, *args: Any, **kwargs: Any) -> Any:
         return super().dispatch(*args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -127,7 +134,14 @@ def created_response(answer: Mapping[str, Any], *, replayed: bool, status: int =
 def conditional_response(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
     """Return the response of a GET outside of REST framework with its ETag, or a 304."""
     patch_cache_control(response, private=True, no_cache=True)
-    return _CONDITIONAL.process_response(request, response)
+    return _forbid_storing(request, _CONDITIONAL.process_response(request, response))
+
+
+def _forbid_storing(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """Keep browsers, which have a session, from storing a response on their disk."""
+    if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        response.headers["Cache-Control"] = "private, no-store"
+    return response
 
 
 _CONDITIONAL = ConditionalGetMiddleware(lambda _request: HttpResponse())

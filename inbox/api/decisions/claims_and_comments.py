@@ -143,7 +143,7 @@ class Collaboration(ApiView):
         row = interrupts.interrupt_for(self.actor, interrupt_id)
         pagination = self.pagination
         rows = collaboration.comments_page(
-            row, limit=pagination.one_more, after=pagination.after_id
+            self.actor, row, limit=pagination.one_more, after=pagination.after_id
         )
         return pagination.page(rows, Comment.represent)
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 from django.conf import settings
 
 from inbox.api.base.request_ids import Receive, Send
-from inbox.api.runs.streaming_app import SECURITY_HEADERS
+from inbox.api.runs.streaming_app import security_headers
 from inbox.platform.db_executor import in_db_thread
 from inbox.platform.monitoring.parts import PartStatus, liveness
 from inbox.queries.monitoring.exposition import CONTENT_TYPE, metrics_page
@@ -98,7 +98,7 @@ async def _respond(
         (b"content-type", content_type.encode()),
         (b"content-length", str(len(content)).encode()),
         (b"cache-control", b"no-store"),
-        *((name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()),
+        *((name.lower().encode(), value.encode()) for name, value in security_headers().items()),
     ]
     if not is_allowed:
         status, headers = 405, [*headers, (b"allow", b"GET, HEAD")]

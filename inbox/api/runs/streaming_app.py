@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Any
 
+from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
@@ -23,13 +24,18 @@ from inbox.rules.errors import RequestRejected
 View = Callable[..., Awaitable[HttpResponseBase]]
 
 
-#: The headers that the middleware of pages sends.
-SECURITY_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",
-}
+def security_headers() -> dict[str, str]:
+    """Return the headers that the middleware of pages sends."""
+    headers = {
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "same-origin",
+    }
+    if settings.SECURE_HSTS_SECONDS:
+        more = "; includeSubDomains" if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS else ""
+        headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}{more}"
+    return headers
 
 
 class StreamingApp:
@@ -58,7 +64,7 @@ class StreamingApp:
             response = json_response(refusal)
         except (OperationalError, InterfaceError) as error:
             response = unavailable(error)
-        for name, value in SECURITY_HEADERS.items():
+        for name, value in security_headers().items():
             response.headers[name] = value
         headers = [
             (name.encode("ascii"), value.encode("latin-1"))

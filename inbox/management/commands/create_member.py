@@ -28,7 +28,7 @@ class Command(BaseCommand):
         team = ensure_team_by_slug(options["team"])
         if options["rehearsal"]:
             add_agent(team.slug, "rehearsal")
-        password = secrets.token_urlsafe(12)
+        password = secrets.token_urlsafe(16)
         try:
             add_member(
                 team=team,

@@ -24,7 +24,7 @@ KNOWN_KEYS = frozenset(
 
 def check_deployment(**_: Any) -> list[CheckMessage]:
     """Return the problems of the settings; docs/deployment.md lists them."""
-    return [*_https(), *_redis(), *_database(), *_keys(), *_data()]
+    return [*_https(), *_redis(), *_database(), *_keys(), *_data(), *_people()]
 
 
 def _https() -> Iterator[CheckMessage]:
@@ -139,6 +139,21 @@ def _keys() -> Iterator[CheckMessage]:
             "Checkpoints of the audit trail are in one place only.",
             hint="Name another one in SIGNOFF_AUDIT_SINKS (docs/audit.md).",
             id="signoff.W031",
+        )
+    if not settings.AUDIT_ENTRY_SINKS:
+        yield Warning(
+            "The audit trail is in this database only.",
+            hint="Name a place for all entries in SIGNOFF_AUDIT_ENTRY_SINKS (docs/audit.md).",
+            id="signoff.W035",
+        )
+
+
+def _people() -> Iterator[CheckMessage]:
+    if not settings.BREACHED_PASSWORDS:
+        yield Warning(
+            "New passwords are not compared with those that are known from data breaches.",
+            hint="Set SIGNOFF_BREACHED_PASSWORDS (docs/signin.md, Passwords).",
+            id="signoff.W034",
         )
 
 

@@ -10,8 +10,9 @@ from inbox.models.statements import Select
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import teams_of
 from inbox.rules.decisions.teamwork.collaboration import withdrawable_until
-from inbox.rules.errors import AlreadyResumed
+from inbox.rules.errors import AlreadyResumed, Forbidden
 from inbox.rules.people.access import Actor
+from inbox.rules.text.messages import TranslatableMessage
 
 MAX_CLAIMED_COUNT = 100
 _MAX_COMMENTS = 100
@@ -56,8 +57,17 @@ _COMMENTS = Select(
 )
 
 
-def comments_page(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:
-    """Return up to `limit` comments, the oldest first, after the id `after`."""
+def comments_page(
+    actor: Actor, row: Interrupt, *, limit: int, after: UUID | None = None
+) -> Sequence[Comment]:
+    """
+    Return up to `limit` comments, the oldest first, after the id `after`.
+
+    Raises:
+        Forbidden: the actor is the key of an agent, which reviewers talk about.
+    """
+    if actor.agent_id is not None:
+        raise Forbidden(TranslatableMessage("An agent's key cannot read comments."))
     rows = Comment.objects.filter(interrupt=row).select_related("user").order_by("pk")
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 

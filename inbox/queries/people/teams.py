@@ -6,11 +6,18 @@ from inbox.models import Team
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules.errors import Forbidden, InvalidValue, NotFound
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.text.messages import TranslatableMessage
 
 
 def team_by_slug(slug: str) -> Team | None:
     return Team.objects.filter(slug=slug).first()
+
+
+def teams_without_requirement() -> list[str]:
+    """Return the slugs of teams that any sign-in enters, also one by a password alone."""
+    teams = Team.objects.filter(required_sign_in=RequiredSignIn.ANY).order_by("slug")
+    return list(teams.values_list("slug", flat=True))
 
 
 def team_for(actor: Actor, slug: str) -> Team:

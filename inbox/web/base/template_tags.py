@@ -17,7 +17,7 @@ from lucide.templatetags import lucide as drawn
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.theme import COOKIE, Theme
+from inbox.web.base.theme import Theme, cookie_name
 from inbox.web.presentations.highlighting import highlighted
 from inbox.web.presentations.markup_time import markup_time
 from inbox.web.presentations.safe_markdown import markdown_html
@@ -81,7 +81,7 @@ def avatar(user_id: int, name: str) -> SafeString:
 def chosen_theme(context: template.Context) -> str:
     """Return "light" or "dark", "" for the theme of the system; pages of errors have no request."""
     request = context.get("request")
-    theme = request.COOKIES.get(COOKIE, "") if request else ""
+    theme = request.COOKIES.get(cookie_name(), "") if request else ""
     return theme if theme in set(Theme) else ""
 
 

@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-COOKIE: Final = "theme"
 _SECONDS: Final = 365 * 24 * 3600
 
 
@@ -17,6 +16,10 @@ class Theme(StrEnum):
     SYSTEM = ""
     LIGHT = "light"
     DARK = "dark"
+
+
+def cookie_name() -> str:
+    return f"{settings.COOKIE_PREFIX}theme"
 
 
 @require_POST
@@ -29,7 +32,7 @@ def choose(request: HttpRequest) -> HttpResponse:
     response = HttpResponseRedirect(address if is_local else "/", status=303)
     if theme:
         response.set_cookie(
-            COOKIE,
+            cookie_name(),
             theme,
             max_age=_SECONDS,
             samesite="Lax",
@@ -37,5 +40,5 @@ def choose(request: HttpRequest) -> HttpResponse:
             secure=settings.SESSION_COOKIE_SECURE,
         )
     else:
-        response.delete_cookie(COOKIE, samesite="Lax")
+        response.delete_cookie(cookie_name(), samesite="Lax")
     return response

@@ -16,7 +16,7 @@ from inbox.queries.notifications.recipients import zone_of
 from inbox.web.base.languages import FOR_MACHINES
 
 #: The zone of the browser, which static/js/times.js sets; it counts for people without a choice.
-COOKIE: Final = "zone"
+_COOKIE: Final = "zone"
 #: Machines get UTC.
 _WITHOUT_ZONE: Final = (*FOR_MACHINES, "/static/")
 #: Each process reads the zone of a session at most once in this time, and after each form.
@@ -51,7 +51,7 @@ class TimeZoneMiddleware:
         if request.path_info.startswith(_WITHOUT_ZONE):
             return self._get_response(request)
         chosen = self._chosen_zone(request)
-        name = chosen or request.COOKIES.get(COOKIE, "")
+        name = chosen or request.COOKIES.get(f"{settings.COOKIE_PREFIX}{_COOKIE}", "")
         request.chosen_zone = chosen  # type: ignore[attr-defined]  # for templates
         if name not in _known_zones():
             return self._get_response(request)

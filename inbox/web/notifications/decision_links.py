@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 #: Holds the same secret as the form of the page that sets it. Django's own check refuses these
 #: forms: from a page without a referrer, browsers send the origin `null`.
-_COOKIE: Final = "signoff_decide"
 _COOKIE_SECONDS: Final = 24 * 3600
 _COOKIE_BYTES: Final = 32
 #: Refusals of a link that has ended, or of a person who may not decide any more.
@@ -138,7 +137,7 @@ def _show(
     view = _page_of(link)
     if not is_as_mailed(link, view.interrupt) or view.findings:
         return _say_changed(request, view)
-    secret = request.COOKIES.get(_COOKIE) or secrets.token_urlsafe(_COOKIE_BYTES)
+    secret = request.COOKIES.get(_cookie_name()) or secrets.token_urlsafe(_COOKIE_BYTES)
     context = {
         "page": view,
         "me": link.user.display_name,
@@ -151,7 +150,7 @@ def _show(
     status = 422 if has_problem else 200
     response = render(request, "decisions/link/request.html", context, status=status)
     response.set_cookie(
-        _COOKIE,
+        _cookie_name(),
         secret,
         max_age=_COOKIE_SECONDS,
         path=reverse("decide_by_link"),
@@ -168,9 +167,14 @@ def _page_of(link: "DecisionLink") -> InterruptPage:
     return InterruptPage(detail, link.user_id, clock.now())
 
 
+def _cookie_name() -> str:
+    """Return the name of the cookie; `__Host-` would send it to every page."""
+    return "__Secure-signoff_decide" if settings.SESSION_COOKIE_SECURE else "signoff_decide"
+
+
 def _is_from_page(request: HttpRequest) -> bool:
     """Return whether a form comes from a page that set its cookie, in the same browser."""
-    cookie, sent = request.COOKIES.get(_COOKIE, ""), request.POST.get("secret", "")
+    cookie, sent = request.COOKIES.get(_cookie_name(), ""), request.POST.get("secret", "")
     return bool(cookie) and constant_time_compare(cookie, sent)
 
 

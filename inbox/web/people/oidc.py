@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 import jwt
@@ -35,6 +36,10 @@ _UNKNOWN: Final = gettext_noop(
     "No account is linked to this sign-in. Ask your team's admin for an invitation."
 )
 _FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
+#: Signatures by the key of a provider; django-allauth takes the one that a token names.
+_ALGORITHMS: Final = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+)
 #: Exceptions that an invalid or missing response of a provider can raise.
 _PROVIDER_ERRORS: Final = (
     *(RequestException, OAuth2Error, jwt.PyJWTError),
@@ -43,6 +48,22 @@ _PROVIDER_ERRORS: Final = (
 
 
 class Provider(OpenIDConnectOAuth2Adapter):
+    @property
+    def openid_config(self) -> Any:
+        """
+        Return the metadata of the provider.
+
+        django-allauth takes the issuer from it, so another provider's would be believed.
+
+        Raises:
+            ValueError: it names another issuer than the setting.
+        """
+        config = super().openid_config
+        issuer = self.get_provider().app.settings["server_url"]  # type: ignore[no-untyped-call]
+        if str(config["issuer"]).rstrip("/") != issuer:
+            raise ValueError(f"{self.provider_id}: the metadata has another issuer")
+        return config
+
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
         """
         Verify the ID token, and fetch the e-mail address if the token has none.
@@ -51,6 +72,9 @@ class Provider(OpenIDConnectOAuth2Adapter):
         user info with that of the token.
         """
         config = self.openid_config
+        algorithm = jwt.get_unverified_header(kwargs["response"]["id_token"])["alg"]
+        if algorithm not in _ALGORITHMS:
+            raise ValueError(f"{self.provider_id}: an ID token is signed with {algorithm}")
         claims = jwtkit.verify_and_decode(
             credential=kwargs["response"]["id_token"],
             keys_url=config["jwks_uri"],
@@ -67,6 +91,10 @@ class Provider(OpenIDConnectOAuth2Adapter):
 
 
 class OidcAdapter(DefaultSocialAccountAdapter):
+    def generate_state_param(self, state: dict[str, Any]) -> str:
+        """Return 256 random bits; django-allauth's state has 95."""
+        return secrets.token_urlsafe(32)
+
     def on_authentication_error(self, request: HttpRequest, *_args: Any, **_more: Any) -> None:
         raise ImmediateHttpResponse(_redirect(request, _FAILED))
 
@@ -89,12 +117,14 @@ def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
     # Some providers send the string "true"; the string "false" is truthy.
     if not email or claims.get("email_verified") not in (True, "true"):
         return None
-    user = user_by_verified_email(email)
-    if user is not None:
-        return user
     provider = next(entry for entry in settings.OIDC_PROVIDERS if entry["id"] == provider_id)
     domain = email.rpartition("@")[2]
-    team = provider.get("team", "") if domain in provider.get("domains", [domain]) else ""
+    is_of_provider = domain in provider.get("domains", [domain])
+    user = user_by_verified_email(email)
+    if user is not None:
+        # One provider must not vouch for addresses that another one has.
+        return user if is_of_provider else None
+    team = provider.get("team", "") if is_of_provider else ""
     try:
         return join_by_provider(
             email=email,

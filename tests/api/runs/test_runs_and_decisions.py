@@ -179,6 +179,17 @@ def test_answers_are_kept_by_their_caller_only_and_asked_for_again(api):
     assert api.get("/api/agents").headers["Cache-Control"] == "private, no-cache"
 
 
+def test_a_browser_stores_no_answer_and_gets_its_etag(world):
+    browser = Client()
+    browser.force_login(world.bob)
+
+    answer = browser.get("/api/interrupts")
+
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    again = browser.get("/api/interrupts", headers={"If-None-Match": answer.headers["ETag"]})
+    assert (again.status_code, again.headers["Cache-Control"]) == (304, "private, no-store")
+
+
 def test_agents_tell_their_capabilities(api):
     (agent,) = api.get("/api/agents").json()["results"]
     assert agent["url"] == "/agui/rehearsal/"

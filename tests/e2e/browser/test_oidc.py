@@ -43,7 +43,9 @@ def site(data: Path, provider: Provider) -> Iterator[Site]:
             "from allauth.account.models import EmailAddress as E; from inbox.models import User;"
             "E.objects.create(user=User.objects.get(username='marco'), email='marco@example.com',"
             "verified=True, primary=True);"
-            "E.objects.create(user=User.objects.get(username='dana'), email='dana@example.com')"
+            "E.objects.create(user=User.objects.get(username='dana'), email='dana@example.com');"
+            "E.objects.create(user=User.objects.get(username='dana'), email='dana@else.example',"
+            "verified=True)"
         )
         manage(environment, "shell", "-c", command)
         site.elsewhere = (provider.url,)
@@ -77,6 +79,8 @@ def test_a_person_is_known_by_a_confirmed_address(site, provider):
 
             expect(page.locator(".me-name")).to_have_text("Marco Ruiz")
             assert page.url == f"{site.url}/threads/"
+    assert min(map(len, provider.states)) >= 43
+    assert len(set(provider.states)) == len(provider.states)
 
 
 @browser
@@ -96,11 +100,19 @@ def test_somebody_new_gets_an_account_in_the_team_that_is_configured(site, provi
     [
         {**NEW, "sub": "9", "email": "eve@elsewhere.example"},
         {**NEW, "sub": "10", "email": "eve@evil.example.com.example"},
+        {**NEW, "sub": "17", "email": "dana@else.example"},
         {**CLAIMS, "sub": "11", "email_verified": False},
         {**CLAIMS, "sub": "12", "email_verified": "false"},
         {"sub": "13"},
     ],
-    ids=["another domain", "a longer domain", "not confirmed", "not confirmed either", "no mail"],
+    ids=[
+        "another domain",
+        "a longer domain",
+        "somebody of another domain",
+        "not confirmed",
+        "not confirmed either",
+        "no mail",
+    ],
 )
 def test_nobody_else_gets_in(site, provider, claims):
     with site.browse() as page:
@@ -132,7 +144,9 @@ def test_oidc_email_not_verified_locally_does_not_link_the_account(site, provide
 
 
 @browser
-@pytest.mark.parametrize("wrong", ["signature", "audience", "down", "issuer", "late"])
+@pytest.mark.parametrize(
+    "wrong", ["signature", "algorithm", "audience", "down", "issuer", "metadata", "late"]
+)
 def test_what_the_provider_did_not_sign_for_us_lets_nobody_in(site, provider, wrong):
     claims, key = dict(CLAIMS), provider.signs_with
     if wrong == "signature":
@@ -143,6 +157,9 @@ def test_what_the_provider_did_not_sign_for_us_lets_nobody_in(site, provider, wr
         claims["exp"] = 1_000_000_000
     provider.audience = "another-client" if wrong == "audience" else CLIENT
     provider.is_down = wrong == "down"
+    provider.signs_with_secret = wrong == "algorithm"
+    if wrong == "metadata":
+        provider.names_issuer = claims["iss"] = "https://elsewhere.example"
 
     with site.browse() as page:
         come_from(site, page, provider, claims)
@@ -151,6 +168,7 @@ def test_what_the_provider_did_not_sign_for_us_lets_nobody_in(site, provider, wr
         expect(page.locator("#id_username")).to_be_visible()
 
     provider.signs_with, provider.audience, provider.is_down = key, CLIENT, False
+    provider.names_issuer, provider.signs_with_secret = "", False
 
 
 @browser

@@ -2,7 +2,9 @@
 
 import itertools
 import json
-from urllib.parse import quote
+import re
+import socket
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -10,7 +12,9 @@ from django.apps import apps
 from django.conf import settings
 from django.test import Client
 
+from inbox.api.runs.streaming_app import security_headers
 from inbox.models import AuditEntry
+from tests.support.notifications.decision_links import allow_links, mailed_link
 from tests.support.security.callers import NAMES, undone
 from tests.support.security.routes import (
     SITE,
@@ -70,6 +74,10 @@ def test_every_answer_forbids_frames_sniffing_and_what_is_not_ours(callers, thin
             # Pages with a token in their address send no referrer at all.
             assert headers["Referrer-Policy"] in ("same-origin", "no-referrer")
             assert "Access-Control-Allow-Origin" not in headers
+            # Of every text its encoding; JSON has one only.
+            media_type, _, parameters = headers.get("Content-Type", "").partition(";")
+            assert media_type or "Location" in headers or headers["Content-Length"] == "0"
+            assert not media_type.startswith("text/") or "charset=utf-8" in parameters.lower()
 
 
 @pytest.mark.parametrize("path", ["/nothing/", "/api/nothing", "/api/runs/no-uuid"])
@@ -112,6 +120,73 @@ def test_an_answer_that_streams_forbids_frames_too(route, streamed):
 
     assert headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+def test_an_answer_that_streams_demands_https_as_pages_do(settings):
+    settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = 31_536_000, True
+
+    headers = security_headers()
+
+    assert headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
+
+
+@pytest.mark.parametrize("path", ["/", "/login/", "/api/runs", "/agui/rehearsal/", "/livez"])
+def test_trace_is_refused(product, path):
+    answer = httpx.request("TRACE", product.url + path, headers={"X-Secret": "a-secret"})
+
+    assert answer.status_code in (302, 401, 405)
+    assert "a-secret" not in answer.text
+
+
+def test_a_request_with_two_lengths_is_refused(product):
+    """Otherwise a proxy and this server could see two different requests in the same bytes."""
+    address = urlsplit(product.url)
+    smuggled = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = (
+        b"POST /login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+        connection.sendall(head % (len(smuggled) + 5) + smuggled)
+        answers = b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    assert answers.startswith(b"HTTP/1.1 400")
+    assert answers.count(b"HTTP/1.1") == 1
+
+
+def test_every_cookie_has_the_prefix_of_https(world, settings):
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    settings.LANGUAGE_COOKIE_SECURE = True
+    settings.COOKIE_PREFIX = "__Host-"
+    settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME = "__Host-s", "__Host-c"
+    settings.LANGUAGE_COOKIE_NAME = "__Host-l"
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    allow_links(world)
+    _, token = mailed_link(world, world.actor(world.bob))
+    client = Client()
+
+    client.get("/login/", secure=True)
+    client.post("/theme", {"theme": "dark", "next": "/"}, secure=True)
+    client.post("/language/", {"language": "de", "next": "/"}, secure=True)
+    client.get(f"/decide/{token}/", secure=True)
+    client.post("/login/", {"username": "bob", "password": "bob-password"}, secure=True)
+
+    assert len(client.cookies) == 5
+    for name, cookie in client.cookies.items():
+        assert cookie["secure"], name
+        assert cookie["samesite"] in ("Lax", "Strict"), name
+        assert name.startswith(("__Host-", "__Secure-")), name
+        assert not name.startswith("__Host-") or (cookie["path"], cookie["domain"]) == ("/", "")
+
+
+def test_a_static_file_forbids_frames_too(product):
+    page = httpx.get(f"{product.url}/login/").text
+    path = re.search(r'"(/static/[^"]+\.svg)"', page)[1]
+
+    headers = httpx.get(product.url + path).headers
+
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_the_session_cookie_is_out_of_reach_of_scripts_and_of_other_sites(world):

@@ -4,9 +4,12 @@ import hashlib
 import random
 
 import pytest
+from django.conf import global_settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
+from inbox.config import settings as product_settings
 from inbox.queries.people.password_validators import is_listed
 from inbox.rules.people.passwords import is_built_of
 
@@ -42,6 +45,15 @@ def bob_of_team(world):
 )
 def test_each_kind_of_bad_password_is_rejected(bob_of_team, password, code):
     assert code in codes_of(password, bob_of_team)
+
+
+def test_passwords_have_a_slow_hash():
+    """Other tests have a fast one."""
+    (preferred, *_) = global_settings.PASSWORD_HASHERS
+
+    assert preferred == "django.contrib.auth.hashers.PBKDF2PasswordHasher"
+    assert PBKDF2PasswordHasher.iterations >= 600_000
+    assert not hasattr(product_settings, "PASSWORD_HASHERS")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def rows(world, bob):
         ),
         "runs_of_agent": lambda: runs_for(bob, agent="rehearsal", after=LAST, limit=51),
         "runs_of_thread": lambda: runs_for(bob, thread=run.thread, after=LAST, limit=51),
-        "comments_in_order": lambda: comments_page(interrupt, after=UUID(int=0), limit=51),
+        "comments_in_order": lambda: comments_page(SEED, interrupt, after=UUID(int=0), limit=51),
         "deliveries_of_endpoint": lambda: deliveries_of(hook, after=message.message_id, limit=51),
     }
 

@@ -24,6 +24,9 @@ class Provider:
         self.signs_with = self._key = rsa.generate_private_key(65537, 2048)
         self.is_down = False
         self.audience = CLIENT
+        self.signs_with_secret = False
+        self.states: list[str] = []
+        self.names_issuer = ""  #: in its metadata, "" for its own
         self._challenges: dict[str, str] = {}
         provider = self
 
@@ -57,7 +60,8 @@ class Provider:
         elif parts.path == "/.well-known/openid-configuration":
             names = {"authorization": "authorize", "token": "token"}
             ends = {f"{name}_endpoint": f"{self.url}/{path}" for name, path in names.items()}
-            _answer(request, 200, {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends})
+            issuer = self.names_issuer or self.url
+            _answer(request, 200, {"issuer": issuer, "jwks_uri": f"{self.url}/keys", **ends})
         elif parts.path == "/keys":
             key = json.loads(RSAAlgorithm.to_jwk(self._key.public_key()))
             _answer(request, 200, {"keys": [{**key, "kid": "k1", "alg": "RS256"}]})
@@ -70,6 +74,7 @@ class Provider:
         assert (query["client_id"], query["response_type"]) == (CLIENT, "code")
         assert query["code_challenge_method"] == "S256"
         code = f"code-{len(self._challenges)}"
+        self.states.append(query["state"])
         self._challenges[code] = query["code_challenge"]
         request.send_response(302)
         back = urlencode({"code": code, "state": query["state"]})
@@ -87,8 +92,11 @@ class Provider:
             return
         now = int(time.time())
         claims = {"iss": self.url, "aud": self.audience, "iat": now, "exp": now + 300}
+        key, algorithm = self.signs_with, "RS256"
+        if self.signs_with_secret:
+            key, algorithm = SECRET, "HS256"
         token = jwt.encode(
-            {**claims, **self.claims}, self.signs_with, algorithm="RS256", headers={"kid": "k1"}
+            {**claims, **self.claims}, key, algorithm=algorithm, headers={"kid": "k1"}
         )
         _answer(request, 200, {"access_token": "a", "token_type": "Bearer", "id_token": token})
 

@@ -7,9 +7,10 @@ from typing import Any
 NAMES = (
     *("nobody", "stranger", "viewer", "reviewer", "admin", "left", "inactive"),
     *("k_read", "k_run", "k_decide", "k_admin", "k_foreign", "k_revoked"),
+    *("k_agent", "k_other_agent", "k_expired"),
 )
 #: Those to whom the team must look as if it did not exist.
-OUTSIDERS = ("nobody", "stranger", "left", "inactive", "k_foreign", "k_revoked")
+OUTSIDERS = ("nobody", "stranger", "left", "inactive", "k_foreign", "k_revoked", "k_expired")
 #: Any secret will do, as long as cookie and header agree.
 CSRF = "c" * 32
 
@@ -33,11 +34,17 @@ class Caller:
 
 
 def make_callers(team: Any, others: Any) -> dict[str, Caller]:
-    """Let everybody join, sign in and leave again, in whatever database this process uses."""
+    """
+    Let everybody join, sign in and leave again, in whatever database this process uses.
+
+    `k_agent` is the key of the agent that the things of the tests belong to, `k_other_agent` that
+    of another agent of the team.
+    """
     from django.utils import timezone
 
-    from inbox.models import ApiKey, Membership, User
-    from inbox.rules.people.access import Permission, Role
+    from inbox.actions.people.provisioning import ensure_agent
+    from inbox.models import Membership, User
+    from inbox.rules.people.access import SEED, Permission, Role
 
     people = {
         "stranger": (others, Role.ADMIN),
@@ -46,13 +53,23 @@ def make_callers(team: Any, others: Any) -> dict[str, Caller]:
         "inactive": (team, Role.ADMIN),
     }
     callers = {"nobody": Caller()}
-    callers |= {name: Caller(session=_join(f"the-{name}", *who)) for name, who in people.items()}
-    callers |= {f"k_{permission.value}": _key(team, permission) for permission in Permission}
-    callers |= {"k_foreign": _key(others, *Permission), "k_revoked": _key(team, *Permission)}
+    callers |= {
+        name: Caller(session=join_team(f"the-{name}", *who)) for name, who in people.items()
+    }
+    callers |= {f"k_{permission.value}": new_key(team, permission) for permission in Permission}
+    callers |= {"k_foreign": new_key(others, *Permission), "k_revoked": new_key(team, *Permission)}
+    bystander = ensure_agent(
+        team=team, slug="bystander", implementation="rehearsal", description="", actor=SEED
+    )
+    of_agents = (Permission.READ, Permission.RUN)
+    callers |= {"k_agent": new_key(team, *of_agents, agent="rehearsal")}
+    callers |= {"k_other_agent": new_key(team, *of_agents, agent=bystander.slug)}
+    callers |= {"k_expired": new_key(team, *Permission)}
     Membership.objects.filter(user__username="the-left").delete()
     User.objects.filter(username="the-inactive").update(is_active=False)
-    last = ApiKey.objects.filter(team=team).order_by("-created_at").first()
-    ApiKey.objects.filter(pk=last.pk).update(revoked_at=timezone.now())
+    now = timezone.now()
+    keys_of(callers["k_revoked"]).update(revoked_at=now)
+    keys_of(callers["k_expired"]).update(expires_at=now)
     return callers
 
 
@@ -83,7 +100,7 @@ def read_callers(text: str) -> dict[str, Caller]:
     return {name: Caller(*parts) for name, parts in json.loads(text.splitlines()[-1]).items()}
 
 
-def _join(username: str, team: Any, role: Any) -> str:
+def join_team(username: str, team: Any, role: Any) -> str:
     from django.test import Client
 
     from inbox.actions.people.provisioning import add_member
@@ -98,9 +115,16 @@ def _join(username: str, team: Any, role: Any) -> str:
     return client.cookies["sessionid"].value
 
 
-def _key(team: Any, *scopes: Any) -> Caller:
+def new_key(team: Any, *scopes: Any, agent: str = "") -> Caller:
     from inbox.actions.people.api_keys import make_key
     from inbox.rules.people.access import SEED
 
-    _, token = make_key(team_id=team.pk, name="k", scopes=scopes, actor=SEED)
+    _, token = make_key(team_id=team.pk, name="k", scopes=scopes, actor=SEED, agent=agent)
     return Caller(token=token)
+
+
+def keys_of(caller: Caller) -> Any:
+    from inbox.models import ApiKey
+    from inbox.queries.people.api_key_tokens import digest_token
+
+    return ApiKey.objects.filter(digest=digest_token(caller.token))

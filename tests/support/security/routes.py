@@ -19,378 +19,379 @@ from tests.support.security.callers import CSRF, NAMES, Caller
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 # The columns are those of NAMES: nobody, stranger, viewer, reviewer, admin, who left, who is
-# inactive; then keys: read, run, decide, admin, of another team, revoked.
+# inactive; then keys: read, run, decide, admin, of another team, revoked, of the agent that the
+# things belong to, of another agent of the team, expired.
 _SITE = """
-GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401
-GET  api/agents/<slug:slug>/capabilities         401 404 200 200 200 404 401 200 200 200 200 404 401
-GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200 200 200 200 404 401
-PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
-PATCH api/agents/<slug:slug>                     401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/limits                                  401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/limits/<slug:team>                      401 404 200 200 200 404 401 200 403 403 403 404 401
-PATCH api/installation/limits/<slug:team>        401 403 403 403 403 403 401 403 403 403 403 403 401
-GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
-GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
-POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
-POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
-GET  api/requests                                401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/requests                                401 404 201 201 201 404 401 403 201 403 403 404 401
-GET  api/requests/<uuid:request_id>              401 404 200 200 200 404 401 403 200 403 403 404 401
-POST api/requests/<uuid:request_id>/withdraw     401 404 403 403 403 404 401 403 200 403 403 404 401
-POST api/requests/<uuid:request_id>/items/<path:item>/start 401 404 403 403 403 404 401 403 409 403 403 404 401
-POST api/requests/<uuid:request_id>/items/<path:item>/report 401 404 403 403 403 404 401 403 409 403 403 404 401
-POST api/requests/<uuid:request_id>/items/<path:item>/revoke 401 404 403 403 409 404 401 403 403 403 409 404 401
-POST api/files                                   401 415 415 415 415 415 401 415 415 415 415 415 401
-GET  api/files/<uuid:file_id>                    401 404 200 200 200 404 401 200 403 403 403 404 401
-DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/files/<uuid:file_id>/content            401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads/<uuid:thread_id>/runs           401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/threads/<uuid:thread_id>/audit          401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/audit                                   401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/audit/export                            401 404 403 403 200 404 401 403 403 403 403 404 401
-GET  api/tool-calls                              401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
-POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
-POST api/interrupts/<uuid:interrupt_id>/override 401 404 403 403 403 404 401 403 403 403 403 404 401
-POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401
-DELETE api/interrupts/<uuid:interrupt_id>/endorsement 401 404 403 403 403 404 401 403 403 403 403 404 401
-POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
-DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401
-PUT  api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 422 422 404 401 403 403 403 403 404 401
-DELETE api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 204 204 404 401 403 403 403 403 404 401
-PUT  api/interrupts/<uuid:interrupt_id>/snooze   401 404 200 200 200 404 401 403 403 403 403 404 401
-DELETE api/interrupts/<uuid:interrupt_id>/snooze 401 404 204 204 204 404 401 403 403 403 403 404 401
-GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401
-POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401
-POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/interrupts/withdraw                     401 200 200 200 200 200 401 200 200 200 200 200 401
-GET  api/webhooks                                401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/webhooks                                401 404 403 403 201 404 401 403 403 403 201 404 401
-GET  api/webhooks/<uuid:webhook_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
-PATCH api/webhooks/<uuid:webhook_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/webhooks/<uuid:webhook_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
-POST api/webhooks/<uuid:webhook_id>/rotate       401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
-POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401
-GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401
-GET  api/schema                                  200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  api/schema/                                 200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  api/teams                                   401 200 200 200 200 200 401 200 200 200 200 200 401
-POST api/teams                                   401 403 403 403 403 403 401 403 403 403 403 403 401
-GET  api/teams/<slug:team>                       401 404 200 200 200 404 401 200 403 403 403 404 401
-PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
-PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/teams/<slug:team>/members/<int:user>/credentials 401 404 403 403 200 404 401 403 403 403 200 404 401
-PUT  api/teams/<slug:team>/members/<int:user>/credentials/<uuid:credential_id>/owner 401 404 403 403 404 404 401 403 403 403 404 404 401
-GET  api/interrupts/<uuid:interrupt_id>/notifications 401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/me/notifications                        401 200 200 200 200 200 401 403 403 403 403 403 401
-PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401
-DELETE api/me/notifications                      401 204 204 204 204 204 401 403 403 403 403 403 401
-POST api/me/notifications/test                   401 422 422 422 422 422 401 403 403 403 403 403 401
-GET  api/me/absence                              401 200 200 200 200 200 401 403 403 403 403 403 401
-PUT  api/me/absence                              401 400 400 400 400 400 401 400 400 400 400 400 401
-DELETE api/me/absence                            401 204 204 204 204 204 401 403 403 403 403 403 401
-GET  api/me/absence/deputies                     401 200 200 200 200 200 401 403 403 403 403 403 401
-DELETE api/me/absence/represented/<int:user>     401 204 204 204 204 204 401 403 403 403 403 403 401
-GET  api/me/channels                             401 200 200 200 200 200 401 403 403 403 403 403 401
-POST api/me/channels                             401 201 201 201 201 201 401 403 403 403 403 403 401
-PUT  api/me/channels                             401 422 422 422 422 422 401 403 403 403 403 403 401
-DELETE api/me/channels/<uuid:channel_id>         401 404 404 404 404 404 401 403 403 403 403 403 401
-POST api/me/channels/<uuid:channel_id>/test      401 404 404 404 404 404 401 403 403 403 403 403 401
-GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401
-GET  api/teams/<slug:team>/notifications/metrics 401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
-PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
-POST api/channels/<uuid:channel_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
-GET  api/channels/<uuid:channel_id>/notifications 401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401
-PUT  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/presentations/<uuid:presentation_id>    401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/presentations/<uuid:presentation_id>  401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/teams/<slug:team>/groups                401 404 200 200 200 404 401 200 403 403 403 404 401
-POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403 403 403 201 404 401
-DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401
-PUT  api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
-DELETE api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/teams/<slug:team>/grants                401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/grants/<uuid:grant_id>                  401 404 200 200 200 404 401 200 403 403 403 404 401
-POST api/grants/<uuid:grant_id>/revoke           401 404 403 200 200 404 401 403 403 200 403 404 401
-GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200 403 403 403 404 401
-PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401
-POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403 403 403 201 404 401
-POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403 403 403 403 404 401
-POST api/teams/<slug:team>/policy/test           401 404 403 403 200 404 401 403 403 403 403 404 401
-GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/teams/<slug:team>/policy/warnings       401 404 403 403 200 404 401 403 403 403 403 404 401
-GET  api/installation/policy                     401 403 403 403 403 403 401 403 403 403 403 403 401
-POST api/installation/policy                     401 403 403 403 403 403 401 403 403 403 403 403 401
-GET  api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 403 404 401
-POST api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/teams/<slug:team>/policy/shadow         401 404 403 403 200 404 401 403 403 403 403 404 401
-GET  api/teams/<slug:team>/policy/changes        401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401
-DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403 403 403 204 404 401
-POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401
-GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401
-GET  api/teams/<slug:team>/sessions              401 404 403 403 200 404 401 403 403 403 200 404 401
-DELETE api/teams/<slug:team>/sessions/<int:session_id> 401 404 403 403 204 404 401 403 403 403 204 404 401
-GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
-PATCH api/keys/<uuid:key_id>                     401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
-POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
-GET  api/docs/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
-POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
-POST login/demo/                                 404 404 404 404 404 404 404 404 404 404 404 404 404
-GET  login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
-POST login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  login/<slug:provider_id>/                   302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  login/<slug:provider_id>/back/              302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
-POST login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
-POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  password/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
-POST password/                                   422 422 422 422 422 422 422 422 422 422 422 422 422
-GET  password/sent/                              200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  password/changed/                           200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
-POST password/<base36:uidb36>-<str:key>/         422 422 422 422 422 422 422 422 422 422 422 422 422
-GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  account/notifications/                      302 200 200 200 200 200 302 302 302 302 302 302 302
-POST account/notifications/save                  302 422 422 422 422 422 302 302 302 302 302 302 302
-GET  account/chats/link/<str:token>/              302 404 404 404 404 404 302 302 302 302 302 302 302
-POST account/chats/link/<str:token>/connect       302 404 404 404 404 404 302 302 302 302 302 302 302
-POST account/chats/<uuid:identity_id>/disconnect  302 404 404 404 404 404 302 302 302 302 302 302 302
-POST hooks/slack/<uuid:channel_id>                401 401 401 401 401 401 401 401 401 401 401 401 401
-POST account/notifications/away                  302 422 422 422 422 422 302 302 302 302 302 302 302
-POST account/notifications/deputy/<int:user>/decline 302 303 303 303 303 303 302 302 302 302 302 302 302
-POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302
-POST account/notifications/pushes                302 422 422 422 422 422 302 302 302 302 302 302 302
-POST account/notifications/browsers/<uuid:channel_id>/test 302 404 404 404 404 404 302 302 302 302 302 302 302
-POST account/notifications/browsers/<uuid:channel_id>/remove 302 404 404 404 404 404 302 302 302 302 302 302 302
-GET  push-worker.js                              200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  manifest.webmanifest                        200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  decide/<str:token>/                         404 404 404 404 404 404 404 404 404 404 404 404 404
-POST decide/                                     403 403 403 403 403 403 403 403 403 403 403 403 403
-GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
-POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
-POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
-GET  account/password/                           302 200 200 200 200 200 302 302 302 302 302 302 302
-POST account/password/                           302 422 422 422 422 422 302 302 302 302 302 302 302
-GET  account/email/                              302 200 200 200 200 200 302 302 302 302 302 302 302
-POST account/email/                              302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/email/<str:key>/                    200 200 200 200 200 200 200 200 200 200 200 200 200
-POST account/email/<str:key>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
-GET  account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/required/                           302 303 303 303 303 303 302 302 302 302 302 302 302
-GET  account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
-POST account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
-GET  account/codes/                              302 404 404 404 404 404 302 302 302 302 302 302 302
-GET  account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/sessions/<int:session_id>/end       302 404 404 404 404 404 302 302 302 302 302 302 302
-POST account/sessions/end                        302 303 303 303 303 303 302 302 302 302 302 302 302
-GET  account/confirm/                            302 200 200 200 200 200 302 302 302 302 302 302 302
-POST account/confirm/                            302 422 422 422 422 422 302 302 302 302 302 302 302
-GET  account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
-POST account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
-POST theme                                       303 303 303 303 303 303 303 303 303 303 303 303 303
-POST language/                                   302 302 302 302 302 302 302 302 302 302 302 302 302
-GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  decided/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  interrupts/<uuid:interrupt_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/claim        302 404 403 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/withdraw-approval 302 404 403 403 403 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/revoke       302 404 404 404 404 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
-GET  interrupts/<uuid:interrupt_id>/assign/      302 404 403 200 200 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/assign       302 404 403 303 303 404 302 302 302 302 302 302 302
-GET  interrupts/<uuid:interrupt_id>/people       302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  interrupts/<uuid:interrupt_id>/snooze/      302 404 200 200 200 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/snooze       302 404 303 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/show-again   302 404 303 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
-POST interrupts/<uuid:interrupt_id>/files        302 404 400 400 400 404 302 302 302 302 302 302 302
-GET  files/<uuid:file_id>/                       302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  files/<uuid:file_id>/view/                  302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  files/<uuid:file_id>/text                   302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  files/<uuid:file_id>/pages/<int:number>     302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
-POST review/selected                             302 200 200 200 200 200 302 302 302 302 302 302 302
-POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
-POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
-POST first-steps/hide                            302 303 303 303 303 303 302 302 302 302 302 302 302
-POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
-POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302 302 302 302 302 302
-POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST runs/<uuid:run_id>/retry                    302 404 409 409 409 404 302 302 302 302 302 302 302
-POST runs/<uuid:run_id>/cancel                   302 404 303 303 303 404 302 302 302 302 302 302 302
-GET  runs/                                       302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  runs/new/                                   302 200 200 200 200 200 302 302 302 302 302 302 302
-POST runs/demo                                   302 404 303 303 303 404 302 302 302 302 302 302 302
-GET  help/                                       302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  help/<slug:name>/                           302 404 404 404 404 404 302 302 302 302 302 302 302
-POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302
-POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302
-GET  agents/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  agents/<slug:slug>/                         302 404 200 200 200 404 302 302 302 302 302 302 302
-POST agents/<slug:slug>/test                     302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302 302 302 302 302 302
-POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
-POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
-GET  new-program/                                302 200 403 403 200 403 302 302 302 302 302 302 302
-POST new-program/add                             302 303 403 403 303 403 302 302 302 302 302 302 302
-GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
-POST agents/<slug:slug>/pause                    302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/limits/                   302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  installation/limits/<slug:team>/            302 403 403 403 403 403 302 302 302 302 302 302 302
-POST installation/limits/<slug:team>/save        302 403 403 403 403 403 302 302 302 302 302 302 302
-GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/members/<int:user>/remove/ 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST keys/<uuid:key_id>/networks                 302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/sessions/                 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/sessions/<int:session_id>/end 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/channels/                 302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/channels/new/             302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/channels/add              302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  channels/<uuid:channel_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST channels/<uuid:channel_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302
-POST channels/<uuid:channel_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
-POST channels/<uuid:channel_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
-POST channels/<uuid:channel_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/presentations/            302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/presentations/tool/       302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/presentations/save        302 404 403 403 303 404 302 302 302 302 302 302 302
-POST presentations/<uuid:presentation_id>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/grants/                   302 404 200 200 200 404 302 302 302 302 302 302 302
-POST grants/<uuid:grant_id>/revoke               302 404 403 303 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/groups/add                302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/groups/<slug:group>/delete 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/groups/<slug:group>/add   302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/groups/<slug:group>/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/export             302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  installation/policy/                        302 403 403 403 403 403 302 302 302 302 302 302 302
-GET  installation/policy/<int:number>/           302 403 403 403 403 403 302 302 302 302 302 302 302
-POST installation/policy/check                   302 403 403 403 403 403 302 302 302 302 302 302 302
-POST installation/policy/publish                 302 403 403 403 403 403 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/reapply/           302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/reapply/run        302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/shadow/            302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/new-calendar/      302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/new-calendar/add   302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/calendars/<slug:name>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/calendars/<slug:name>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/rules/<slug:rule_id>/save 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/rules/<slug:rule_id>/change 302 404 403 403 303 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/backtest/          302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/backtest/run       302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/policy/try/               302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/try/run            302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/policy/discard            302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302
-POST invitations/<uuid:invitation_id>/resend     302 404 403 403 200 404 302 302 302 302 302 302 302
-POST invitations/<uuid:invitation_id>/withdraw   302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  join/<str:token>/                           404 404 404 404 404 404 404 404 404 404 404 404 404
-POST join/account                                404 404 404 404 404 404 404 404 404 404 404 404 404
-POST join/team                                   302 404 404 404 404 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/keys/                     302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  teams/<slug:team>/keys/new/                 302 404 403 403 200 404 302 302 302 302 302 302 302
-POST teams/<slug:team>/keys/add                  302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  keys/<uuid:key_id>/                         302 404 403 403 200 404 302 302 302 302 302 302 302
-POST keys/<uuid:key_id>/rotate                   302 404 403 403 200 404 302 302 302 302 302 302 302
-POST keys/<uuid:key_id>/revoke                   302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  webhooks/                                   302 200 403 403 200 403 302 302 302 302 302 302 302
-GET  webhooks/new/                               302 200 403 403 200 403 302 302 302 302 302 302 302
-POST webhooks/add                                302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  webhooks/<uuid:webhook_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  webhooks/<uuid:webhook_id>/change/          302 404 403 403 200 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/rotate           302 404 403 403 200 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302 302 302 302 302 302
-POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
-POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
-GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
-POST audit/export                                302 404 403 403 200 404 302 302 302 302 302 302 302
-GET  audit/metrics/                              302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
-POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302
-GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
-GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
-GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401 200 404 401
+GET  api/agents/<slug:slug>/capabilities         401 404 200 200 200 404 401 200 200 200 200 404 401 200 404 401
+GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200 200 200 200 404 401 200 404 401
+PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PATCH api/agents/<slug:slug>                     401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/limits                                  401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/limits/<slug:team>                      401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+PATCH api/installation/limits/<slug:team>        401 403 403 403 403 403 401 403 403 403 403 403 401 403 403 401
+GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401 202 404 401
+GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401 200 404 401
+POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401 409 404 401
+GET  api/requests                                401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/requests                                401 404 201 201 201 404 401 403 201 403 403 404 401 404 404 401
+GET  api/requests/<uuid:request_id>              401 404 200 200 200 404 401 403 200 403 403 404 401 404 404 401
+POST api/requests/<uuid:request_id>/withdraw     401 404 403 403 403 404 401 403 200 403 403 404 401 404 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/start 401 404 403 403 403 404 401 403 409 403 403 404 401 404 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/report 401 404 403 403 403 404 401 403 409 403 403 404 401 404 404 401
+POST api/requests/<uuid:request_id>/items/<path:item>/revoke 401 404 403 403 409 404 401 403 403 403 409 404 401 404 404 401
+POST api/files                                   401 415 415 415 415 415 401 415 415 415 415 415 401 415 415 401
+GET  api/files/<uuid:file_id>                    401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403 403 403 204 404 401 403 404 401
+GET  api/files/<uuid:file_id>/content            401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/runs           401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/audit          401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/audit                                   401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/audit/export                            401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+GET  api/tool-calls                              401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/override 401 404 403 403 403 404 401 403 403 403 403 404 401 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/endorsement 401 404 403 403 403 404 401 403 403 403 403 404 401 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401 404 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401 404 404 401
+PUT  api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 422 422 404 401 403 403 403 403 404 401 404 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/assignee 401 404 403 204 204 404 401 403 403 403 403 404 401 404 404 401
+PUT  api/interrupts/<uuid:interrupt_id>/snooze   401 404 200 200 200 404 401 403 403 403 403 404 401 404 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/snooze 401 404 204 204 204 404 401 403 403 403 403 404 401 404 404 401
+GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401 404 404 401
+POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/interrupts/withdraw                     401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+GET  api/webhooks                                401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/webhooks                                401 404 403 403 201 404 401 403 403 403 201 404 401 404 404 401
+GET  api/webhooks/<uuid:webhook_id>              401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PATCH api/webhooks/<uuid:webhook_id>             401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/webhooks/<uuid:webhook_id>            401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+POST api/webhooks/<uuid:webhook_id>/rotate       401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401 404 404 401
+POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401 404 404 401
+GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401 404 404 401
+GET  api/schema                                  200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/schema/                                 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/teams                                   401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
+POST api/teams                                   401 403 403 403 403 403 401 403 403 403 403 403 401 403 403 401
+GET  api/teams/<slug:team>                       401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+GET  api/teams/<slug:team>/members/<int:user>/credentials 401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PUT  api/teams/<slug:team>/members/<int:user>/credentials/<uuid:credential_id>/owner 401 404 403 403 404 404 401 403 403 403 404 404 401 404 404 401
+GET  api/interrupts/<uuid:interrupt_id>/notifications 401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  api/me/notifications                        401 200 200 200 200 200 401 403 403 403 403 403 401 403 403 401
+PUT  api/me/notifications                        401 422 422 422 422 422 401 403 403 403 403 403 401 403 403 401
+DELETE api/me/notifications                      401 204 204 204 204 204 401 403 403 403 403 403 401 403 403 401
+POST api/me/notifications/test                   401 422 422 422 422 422 401 403 403 403 403 403 401 403 403 401
+GET  api/me/absence                              401 200 200 200 200 200 401 403 403 403 403 403 401 403 403 401
+PUT  api/me/absence                              401 400 400 400 400 400 401 400 400 400 400 400 401 400 400 401
+DELETE api/me/absence                            401 204 204 204 204 204 401 403 403 403 403 403 401 403 403 401
+GET  api/me/absence/deputies                     401 200 200 200 200 200 401 403 403 403 403 403 401 403 403 401
+DELETE api/me/absence/represented/<int:user>     401 204 204 204 204 204 401 403 403 403 403 403 401 403 403 401
+GET  api/me/channels                             401 200 200 200 200 200 401 403 403 403 403 403 401 403 403 401
+POST api/me/channels                             401 201 201 201 201 201 401 403 403 403 403 403 401 403 403 401
+PUT  api/me/channels                             401 422 422 422 422 422 401 403 403 403 403 403 401 403 403 401
+DELETE api/me/channels/<uuid:channel_id>         401 404 404 404 404 404 401 403 403 403 403 403 401 403 403 401
+POST api/me/channels/<uuid:channel_id>/test      401 404 404 404 404 404 401 403 403 403 403 403 401 403 403 401
+GET  api/teams/<slug:team>/channels              401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/teams/<slug:team>/channels              401 404 403 403 201 404 401 403 403 403 201 404 401 404 404 401
+GET  api/teams/<slug:team>/notifications/metrics 401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/channels/<uuid:channel_id>              401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PATCH api/channels/<uuid:channel_id>             401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/channels/<uuid:channel_id>            401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+POST api/channels/<uuid:channel_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401 404 404 401
+GET  api/channels/<uuid:channel_id>/notifications 401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PUT  api/teams/<slug:team>/presentations         401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/presentations/<uuid:presentation_id>    401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/presentations/<uuid:presentation_id>  401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+GET  api/teams/<slug:team>/groups                401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+POST api/teams/<slug:team>/groups                401 404 403 403 201 404 401 403 403 403 201 404 401 404 404 401
+DELETE api/teams/<slug:team>/groups/<slug:group> 401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+PUT  api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+DELETE api/teams/<slug:team>/groups/<slug:group>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+GET  api/teams/<slug:team>/grants                401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+GET  api/grants/<uuid:grant_id>                  401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+POST api/grants/<uuid:grant_id>/revoke           401 404 403 200 200 404 401 403 403 200 403 404 401 403 404 401
+GET  api/teams/<slug:team>/policy                401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+PUT  api/teams/<slug:team>/policy                401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/teams/<slug:team>/policy              401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+POST api/teams/<slug:team>/policy/publish        401 404 403 403 201 404 401 403 403 403 201 404 401 404 404 401
+POST api/teams/<slug:team>/policy/backtest       401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+POST api/teams/<slug:team>/policy/test           401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/policy/versions       401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/policy/warnings       401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+GET  api/installation/policy                     401 403 403 403 403 403 401 403 403 403 403 403 401 403 403 401
+POST api/installation/policy                     401 403 403 403 403 403 401 403 403 403 403 403 401 403 403 401
+GET  api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+POST api/teams/<slug:team>/policy/reapply        401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/teams/<slug:team>/policy/shadow         401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/policy/changes        401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/policy/<int:number> 401 404 200 200 200 404 401 200 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401 404 404 401
+DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401 404 404 401
+GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401 404 404 401
+GET  api/teams/<slug:team>/sessions              401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+DELETE api/teams/<slug:team>/sessions/<int:session_id> 401 404 403 403 204 404 401 403 403 403 204 404 401 404 404 401
+GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+PATCH api/keys/<uuid:key_id>                     401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401 404 404 401
+GET  api/docs/                                   200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200 200 200 200
+POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422 422 422 422
+POST login/demo/                                 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+GET  login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/                   302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/back/              302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  password/                                   200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/                                   422 422 422 422 422 422 422 422 422 422 422 422 422 422 422 422
+GET  password/sent/                              200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/changed/                           200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/<base36:uidb36>-<str:key>/         422 422 422 422 422 422 422 422 422 422 422 422 422 422 422 422
+GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  account/notifications/                      302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/save                  302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+GET  account/chats/link/<str:token>/              302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST account/chats/link/<str:token>/connect       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST account/chats/<uuid:identity_id>/disconnect  302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST hooks/slack/<uuid:channel_id>                401 401 401 401 401 401 401 401 401 401 401 401 401 401 401 401
+POST account/notifications/away                  302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/deputy/<int:user>/decline 302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/test                  302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/pushes                302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/browsers/<uuid:channel_id>/test 302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST account/notifications/browsers/<uuid:channel_id>/remove 302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  push-worker.js                              200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  manifest.webmanifest                        200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  decide/<str:token>/                         404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST decide/                                     403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403
+GET  unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST unsubscribe/<str:token>/                    404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
+GET  account/password/                           302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST account/password/                           302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+GET  account/email/                              302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST account/email/                              302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/email/<str:key>/                    200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+POST account/email/<str:key>/                    404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+GET  account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/required/                           302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
+GET  account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  account/codes/                              302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/sessions/<int:session_id>/end       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST account/sessions/end                        302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/                            302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/                            302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST theme                                       303 303 303 303 303 303 303 303 303 303 303 303 303 303 303 303
+POST language/                                   302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  decided/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/claim        302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/withdraw-approval 302 404 403 403 403 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/revoke       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/assign/      302 404 403 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/assign       302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/people       302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/snooze/      302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/snooze       302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/show-again   302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/files        302 404 400 400 400 404 302 302 302 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/                       302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/view/                  302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/text                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  files/<uuid:file_id>/pages/<int:number>     302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST review/selected                             302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST first-steps/hide                            302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
+POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/retry                    302 404 409 409 409 404 302 302 302 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/cancel                   302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+GET  runs/                                       302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  runs/new/                                   302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST runs/demo                                   302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+GET  help/                                       302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  help/<slug:name>/                           302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302 302 302 302
+GET  agents/                                     302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/                         302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST agents/<slug:slug>/test                     302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302 302 302 302
+POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302 302 302 302
+GET  new-program/                                302 200 403 403 200 403 302 302 302 302 302 302 302 302 302 302
+POST new-program/add                             302 303 403 403 303 403 302 302 302 302 302 302 302 302 302 302
+GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST agents/<slug:slug>/pause                    302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/limits/                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  installation/limits/<slug:team>/            302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+POST installation/limits/<slug:team>/save        302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/members/<int:user>/remove/ 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/networks                 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/sessions/                 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/sessions/<int:session_id>/end 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/channels/                 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/channels/new/             302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/channels/add              302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  channels/<uuid:channel_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST channels/<uuid:channel_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/presentations/            302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/presentations/tool/       302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/presentations/save        302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST presentations/<uuid:presentation_id>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/groups/                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/grants/                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST grants/<uuid:grant_id>/revoke               302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/add                302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/delete 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/add   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/groups/<slug:group>/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/<int:number>/ 302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/<int:number>/draft 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/save               302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/export             302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  installation/policy/                        302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+GET  installation/policy/<int:number>/           302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+POST installation/policy/check                   302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+POST installation/policy/publish                 302 403 403 403 403 403 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/reapply/           302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/reapply/run        302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/shadow/            302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/new-calendar/      302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/new-calendar/add   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/calendars/<slug:name>/ 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/calendars/<slug:name>/save 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/rules/<slug:rule_id>/ 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/rules/<slug:rule_id>/save 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/rules/<slug:rule_id>/change 302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/publish            302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/backtest/          302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/backtest/run       302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/policy/try/               302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/try/run            302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/discard            302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/resend     302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/withdraw   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  join/<str:token>/                           404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/account                                404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/team                                   302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/                     302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/new/                 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/keys/add                  302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  keys/<uuid:key_id>/                         302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/rotate                   302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/revoke                   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  webhooks/                                   302 200 403 403 200 403 302 302 302 302 302 302 302 302 302 302
+GET  webhooks/new/                               302 200 403 403 200 403 302 302 302 302 302 302 302 302 302 302
+POST webhooks/add                                302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/change/          302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/rotate           302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+POST audit/export                                302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
+GET  audit/metrics/                              302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
+GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
+GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
 """  # noqa: E501
 _STREAMS = """
-POST agui/<slug:slug>                            401 404 200 200 200 404 401 403 200 403 403 404 401
-POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401
-POST agui/<slug:slug>/connect                    401 404 200 200 200 404 401 200 403 403 403 404 401
-POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  agui/<slug:slug>/capabilities               401 404 200 200 200 404 401 200 200 200 200 404 401
-GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
-GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
-GET  livez                                       200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  readyz                                      200 200 200 200 200 200 200 200 200 200 200 200 200
-GET  metrics                                     404 404 404 404 404 404 404 404 404 404 404 404 404
-POST mcp                                         401 401 401 401 401 401 401 403 200 403 403 200 401
-"""
+POST agui/<slug:slug>                            401 404 200 200 200 404 401 403 200 403 403 404 401 200 404 401
+POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401 200 404 401
+POST agui/<slug:slug>/connect                    401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  agui/<slug:slug>/capabilities               401 404 200 200 200 404 401 200 200 200 200 404 401 200 404 401
+GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401 200 404 401
+GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+GET  livez                                       200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  readyz                                      200 200 200 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  metrics                                     404 404 404 404 404 404 404 404 404 404 404 404 404 404 404 404
+POST mcp                                         401 401 401 401 401 401 401 403 200 403 403 200 401 200 200 401
+"""  # noqa: E501
 
 #: One line for all addresses below a prefix, whatever there is: everybody gets the same at each.
 _FAMILIES = """
-GET  admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
-POST admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
-"""
+GET  admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+POST admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+"""  # noqa: E501
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import sys
 import pytest
 from django.conf import settings as live_settings
 
+from inbox.apps import check_required_sign_in
 from inbox.platform.deployment.deploy_checks import KNOWN_KEYS, check_deployment
 from tests.support.processes import REPOSITORY, embedded_environment
 
@@ -26,6 +27,8 @@ SECURE = {
     "DECISION_KEYS": [KEYS[2]],
     "SEPARATE_SIGNER": True,
     "AUDIT_SINKS": ("file:///elsewhere",),
+    "AUDIT_ENTRY_SINKS": ("file:///elsewhere",),
+    "BREACHED_PASSWORDS": "/srv/passwords",
 }
 LOOPBACK = {"default": {"HOST": "127.0.0.1", "OPTIONS": {}}}
 IN_THE_CLEAR = {"default": {"HOST": "db.example.com", "OPTIONS": {"sslmode": "require"}}}
@@ -49,6 +52,8 @@ INSECURE = [
     ("DECISION_KEYS", [], "signoff.W029"),
     ("SEPARATE_SIGNER", False, "signoff.W030"),
     ("AUDIT_SINKS", (), "signoff.W031"),
+    ("BREACHED_PASSWORDS", "", "signoff.W034"),
+    ("AUDIT_ENTRY_SINKS", (), "signoff.W035"),
 ]
 
 
@@ -97,7 +102,7 @@ def test_every_check_is_documented():
     ids = {part.split('"')[0] for part in source.split('id="')[1:]}
 
     assert {problem for _, _, problem in INSECURE} | {"signoff.W032"} == ids
-    for problem in ids | {"signoff.W001", "signoff.W033"}:
+    for problem in ids | {"signoff.W001", "signoff.W033", "signoff.W036"}:
         assert f"`{problem}`" in page
 
 
@@ -112,13 +117,24 @@ def run(directory, *command, **environment):
     )
 
 
+def test_teams_that_a_password_alone_enters_are_reported(world):
+    (message,) = check_required_sign_in(databases=["default"])
+
+    assert message.id == "signoff.W036"
+    assert "tests" in message.msg
+    type(world.team).objects.update(required_sign_in="second_factor")
+    assert check_required_sign_in(databases=["default"]) == []
+
+
 def test_django_and_signoff_agree_on_a_secure_deployment(tmp_path):
+    (tmp_path / "passwords").touch()
     done = run(
         *(tmp_path, "manage.py", "check", "--deploy", "--fail-level", "WARNING"),
         SIGNOFF_HTTPS="1",
         SIGNOFF_PROXIES="1",
         SIGNOFF_PUBLIC_URL="https://signoff.example.com",
         SIGNOFF_ALLOWED_HOSTS="signoff.example.com",
+        SIGNOFF_BREACHED_PASSWORDS=str(tmp_path / "passwords"),
     )
 
     assert done.returncode == 0, done.stderr
@@ -128,15 +144,18 @@ def test_cookies_have_a_host_prefix_with_https(tmp_path):
     names = (
         "import json; from inbox.config import settings as s;"
         "print(json.dumps([s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SECURE_HSTS_SECONDS,"
-        " s.SECURE_SSL_REDIRECT]))"
+        " s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_SSL_REDIRECT]))"
     )
 
     with_https, without = (
-        json.loads(run(tmp_path, "-c", names, SIGNOFF_HTTPS=value).stdout) for value in ("1", "0")
+        json.loads(
+            run(tmp_path, "-c", names, SIGNOFF_HTTPS=value, SIGNOFF_HSTS_SUBDOMAINS=value).stdout
+        )
+        for value in ("1", "0")
     )
 
-    assert with_https == ["__Host-sessionid", "__Host-csrftoken", 31_536_000, True]
-    assert without == ["sessionid", "csrftoken", 0, False]
+    assert with_https == ["__Host-sessionid", "__Host-csrftoken", 31_536_000, True, True]
+    assert without == ["sessionid", "csrftoken", 0, False, False]
 
 
 def test_parameters_of_the_database_url_are_kept(tmp_path):

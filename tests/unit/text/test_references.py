@@ -9,7 +9,7 @@ from agents.adapters.remote.remote_agent import FAILURES
 from tools.write_references import FOLDER, ROOT, references
 
 PAGES = references()
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "security").glob("*.md")])
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -3,12 +3,14 @@
 import json
 import re
 import time
+from datetime import datetime, timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.core.internal import ratelimit
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -200,6 +202,50 @@ def test_a_mail_lets_its_reader_choose_another_password(world, forget, bob_brows
     assert Client().post("/login/", again).status_code == 302
     assert "has expired" in words(Client().get(link))
     assert ("password.changed", {"username": "bob"}) in written_down(world)
+
+
+def test_a_link_to_a_new_password_ends_after_an_hour(world, forget, monkeypatch):
+    EmailAddress.objects.create(user=world.bob, email="bob@example.com", verified=True)
+    forget("bob@example.com")
+    (message,) = wait_for(lambda: mail.outbox)
+    link = re.search(r"http://testserver(/password/\S+)", message.body)[1]
+    later = datetime.now() + timedelta(minutes=61)  # noqa: DTZ005 - as Django counts it
+
+    monkeypatch.setattr(PasswordResetTokenGenerator, "_now", lambda _self: later)
+
+    assert "has expired" in words(Client().get(link))
+
+
+def test_a_new_password_by_mail_leaves_the_second_factor(world, forget):
+    EmailAddress.objects.create(user=world.bob, email="bob@example.com", verified=True)
+    TOTP.activate(world.bob, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    forget("bob@example.com")
+    (message,) = wait_for(lambda: mail.outbox)
+    link = re.search(r"http://testserver(/password/\S+)", message.body)[1]
+    reader = Client()
+    form = reader.get(link)
+    chosen = {"password1": "correct horse battery", "password2": "correct horse battery"}
+    reader.post(form.url, chosen)
+
+    assert reader.get("/").status_code == 302
+    again = reader.post("/login/", {"username": "bob", "password": "correct horse battery"})
+    assert again.url == "/login/code/"
+    assert reader.get("/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "password", ["  Spaces and CASE  ", "ÄÖÜ ünïcödé 🐎 passphrase", "w0rd " * 40]
+)
+def test_a_password_keeps_its_spaces_and_letters(world, bob_browses, password):
+    old = PASSWORD["password"]
+    chosen = {"oldpassword": old, "password1": password, "password2": password}
+    assert bob_browses.post("/account/password/", chosen).status_code == 302
+
+    def signs_in(typed):
+        return Client().post("/login/", {"username": "bob", "password": typed}).status_code == 302
+
+    assert signs_in(password)
+    assert not any(map(signs_in, {password.strip(), password.lower(), password[:64]} - {password}))
 
 
 def test_asking_for_a_mail_does_not_tell_who_has_an_account(world, forget):

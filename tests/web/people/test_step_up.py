@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
@@ -132,6 +133,11 @@ def actions(world, ana):
         actor=SEED,
     )
     bob = f"/teams/tests/members/{world.bob.pk}"
+    other = UserSession.objects.create(user=ana, ip="192.0.2.1", session_key="another-session")
+
+    def has_ended():
+        return not UserSession.objects.filter(pk=other.pk).exists()
+
     return {
         "key": ("/teams/tests/keys/add", KEY, ApiKey.objects.filter(name="ci").exists),
         "rotate": (
@@ -160,11 +166,17 @@ def actions(world, ana):
             {"email": "nora@example.com", "role": "viewer"},
             Invitation.objects.exists,
         ),
+        "session": (f"/account/sessions/{other.pk}/end", {}, has_ended),
+        "other sessions": ("/account/sessions/end", {}, has_ended),
     }
 
 
 @pytest.mark.parametrize(
-    "name", ["key", "rotate", "webhook", "secret", "role", "sign-in", "invitation"]
+    "name",
+    [
+        *("key", "rotate", "webhook", "secret", "role", "sign-in", "invitation", "session"),
+        "other sessions",
+    ],
 )
 def test_each_sensitive_form_needs_a_fresh_sign_in(browser, ana, actions, name):
     path, body, is_done = actions[name]
