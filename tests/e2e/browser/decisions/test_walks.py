@@ -200,8 +200,9 @@ class Walker:
         for letter in f" w{self._texts}":
             self.page.keyboard.press(letter if letter != " " else "Space")
         after = self.state()
-        if after["id"] == interrupt and after["focus"] == field:
-            self.drafts.setdefault(interrupt, {})[field] = after["fields"][field]
+        # A hidden field takes no focus: the letters go to the one that has it.
+        if after["id"] == interrupt and after["focus"] in _FIELDS:
+            self.drafts.setdefault(interrupt, {})[after["focus"]] = after["fields"][after["focus"]]
 
     def leave_field(self) -> None:
         self._press("Escape")
