@@ -10,6 +10,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,13 +175,13 @@ class Walker:
         count = rows.count()
         if count:
             # By the DOM: a row may be replaced by news at any time.
-            self.page.evaluate(
+            self._evaluate(
                 "number => document.querySelectorAll('#rows > .row .row-title')[number]?.click()",
                 self._choice.randrange(count),
             )
 
     def back(self) -> None:
-        self.page.evaluate("navigation.canGoBack && history.back()")
+        self._evaluate("navigation.canGoBack && history.back()")
 
     def reload(self) -> None:
         self.page.reload()
@@ -226,7 +227,11 @@ class Walker:
 
     def change_speed(self) -> None:
         slow = self._choice.choice([0, 0, 100, 400])
-        self.page.evaluate(f"sessionStorage.setItem('slow', {slow})")
+        self._evaluate(f"sessionStorage.setItem('slow', {slow})")
+
+    def _evaluate(self, script: str, *argument: int) -> None:
+        with suppress(Error):  # between two pages
+            self.page.evaluate(script, *argument)
 
     def _press(self, *keys: str) -> None:
         for key in keys:
