@@ -484,7 +484,7 @@ class LimitExceeded(RunFailure):
 
 
 class TooManyRequests(RunFailure):
-    """The requests of a run would exceed the open requests that its team may have."""
+    """The requests of a run would exceed the open requests that its team or agent may have."""
 
     code = "LIMIT_REACHED"
 

@@ -58,10 +58,9 @@ def check_stored_request(*, team_id: UUID, agent_id: UUID, now: datetime) -> Non
     check.threads()
 
 
-def check_stored_interrupts(*, team_id: UUID, number: int) -> None:
-    """Raise LimitReached if the interrupts that were just stored exceed the limit of the team."""
-    check = _Check(team_id, stored=number)
-    check.one_more(Limit.OPEN_REQUESTS, lambda: queries.open_interrupts_of(team_id).count())
+def check_stored_interrupts(*, team_id: UUID, agent_id: UUID, number: int) -> None:
+    """Raise LimitReached if the interrupts that were just stored exceed the team's or agent's."""
+    _Check(team_id, stored=number).requests(agent_id)
 
 
 def may_run_more(team_id: UUID) -> bool:

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from agents.agui import strict_json
 from inbox import wakeups
+from inbox.actions.agents.pauses import count_refused_request
 from inbox.actions.audit import audit_trail
 from inbox.actions.limits.limit_checks import check_stored_interrupts, may_run_more
 from inbox.actions.policies.policy_decisions import decide_by_policy
@@ -188,8 +189,6 @@ def reset_tool_calls(*, lease: RunLease, batch: EventBatch, ids: Sequence[str]) 
     tool_calls.reset_calls(thread=thread, ids=ids)
 
 
-@transaction.atomic(durable=True)
-@audit_trail.inserted_at_end()
 def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None:
     """
     Commit the end of a run: the last events, status, conversation, checkpoint, memory, interrupts
@@ -197,17 +196,26 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
-        TooManyRequests: the team may not have so many open requests; nothing was written.
+        TooManyRequests: the team or the agent may not have so many open requests; nothing was
+            written. An agent that goes on beyond its own limit is paused.
     """
+    try:
+        _finish_run(lease, batch, result)
+    except errors.LimitReached as refusal:
+        agent_id = Thread.objects.values_list("agent", flat=True).get(pk=lease.thread_id)
+        count_refused_request(agent_id, refusal.detail.get("limit"))
+        raise errors.TooManyRequests(str(refusal)) from refusal
+
+
+@transaction.atomic(durable=True)
+@audit_trail.inserted_at_end()
+def _finish_run(lease: RunLease, batch: EventBatch, result: RunResult) -> None:
     thread, now = lock_thread(lease.thread_id, with_team=bool(result.interrupts))
     _end_leased_run(
         lease, result.status, now, checkpoint=result.checkpoint, error_code=result.error_code
     )
     run = Run(pk=lease.run_id, thread=thread)
-    try:
-        store_end(thread=thread, run=run, batch=batch, result=result, now=now)
-    except errors.LimitReached as refusal:
-        raise errors.TooManyRequests(str(refusal)) from refusal
+    store_end(thread=thread, run=run, batch=batch, result=result, now=now)
 
 
 def store_end(
@@ -220,7 +228,7 @@ def store_end(
     The rules of the policies answer interrupts here, which may resume the run at once.
 
     Raises:
-        LimitReached: more requests stay open than the team may have.
+        LimitReached: more requests stay open than the team or the agent may have.
     """
     thread.messages, thread.state = result.messages, result.state
     thread.client_messages = result.client_messages
@@ -253,7 +261,7 @@ def store_end(
     decide_by_policy(thread=thread, rows=rows, now=now)
     # Last: the lock of the team comes after those of grants.
     if new := sum(row.status == InterruptStatus.OPEN for row in rows):
-        check_stored_interrupts(team_id=thread.team_id, number=new)
+        check_stored_interrupts(team_id=thread.team_id, agent_id=thread.agent_id, number=new)
 
 
 @transaction.atomic(durable=True)

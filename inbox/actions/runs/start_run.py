@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
-from inbox.actions.agents.pauses import check_not_paused
+from inbox.actions.agents.pauses import check_not_paused, count_refused_request
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
@@ -85,7 +85,8 @@ def start_run(
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
         AgentPaused.
-        LimitReached: the team or the agent has too much under way already.
+        LimitReached: the team or the agent has too much under way already. An agent that goes on
+            beyond its own limit is paused.
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
@@ -93,6 +94,9 @@ def start_run(
     except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:
         if request.has_resume:
             _record_rejection(agent, request, actor, rejection)
+        raise
+    except errors.LimitReached as refusal:
+        count_refused_request(agent.pk, refusal.detail.get("limit"))
         raise
 
 

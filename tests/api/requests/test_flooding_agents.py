@@ -1,8 +1,12 @@
-"""An external agent that asks again and again beyond its limits is paused."""
+"""An agent that asks, or is started, again and again beyond its limits is paused."""
 
-from inbox.models import Agent, Announcement
+import pytest
+
+from inbox.models import Agent, Announcement, Interrupt
+from inbox.rules.errors import AgentPaused, LimitReached
 from tests.support.limits import limit_teams
 from tests.support.requests.programs import CALL, program
+from tests.support.steps import start
 
 __all__ = ["program"]
 
@@ -28,6 +32,30 @@ def test_an_agent_that_goes_on_beyond_its_rate_is_paused(program, settings):
     limit_teams(settings, agent_requests_per_minute=1)
 
     assert asks(program, 4)[-1].json()["code"] == "AGENT_PAUSED"
+
+
+def test_an_agent_whose_runs_go_on_beyond_its_limit_is_paused(world, settings):
+    settings.PAUSE_AGENTS_AFTER = "2/minute"
+    limit_teams(settings, agent_open_requests=1)
+    start(world, "rehearse:tool_call")
+
+    for _ in range(3):
+        with pytest.raises(LimitReached):
+            start(world, "rehearse:tool_call")
+    world.agent.refresh_from_db()
+    with pytest.raises(AgentPaused):
+        start(world, "rehearse:tool_call")
+
+
+def test_an_agent_whose_runs_open_too_many_requests_is_paused(world, settings):
+    settings.PAUSE_AGENTS_AFTER = "1/minute"
+    limit_teams(settings, agent_open_requests=1)
+
+    runs = [start(world, "rehearse:parallel3") for _ in range(2)]
+
+    assert {run.error_code for run in runs} == {"LIMIT_REACHED"}
+    assert not Interrupt.objects.exists()
+    assert Agent.objects.get(pk=world.agent.pk).pause_reason == "flood"
 
 
 def test_requests_beyond_the_limit_of_the_team_pause_no_agent(program, settings):
