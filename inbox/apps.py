@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register  # n
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 from inbox.platform import append_only_triggers
 from inbox.platform.deployment.deploy_checks import check_deployment
@@ -24,6 +24,7 @@ class InboxConfig(AppConfig):
         from inbox.models.people import sessions  # noqa: PLC0415 - models are not loaded before
 
         sessions.install()
+        pre_migrate.connect(_allow_table_copies, sender=self)
         post_migrate.connect(_protect_history, sender=self)
         register(check_keys, Tags.security)
         register(check_history, Tags.database)
@@ -106,6 +107,11 @@ def check_required_sign_in(databases: Sequence[str] | None = None, **_: Any) -> 
         if "inbox_team" in connections[alias].introspection.table_names()
         and (slugs := teams_without_requirement())
     ]
+
+
+def _allow_table_copies(using: str, plan: Any = (), **_: Any) -> None:
+    if plan:
+        append_only_triggers.allow_table_copies(connections[using])
 
 
 def _protect_history(using: str, plan: Any = (), **_: Any) -> None:

@@ -11,7 +11,9 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, transparency_log, wakeups
+from inbox.actions import idempotency
 from inbox.actions.audit.erasure import erase_expired
+from inbox.actions.audit.thread_deletion import delete_if_old
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.files.file_erasure import delete_leftovers, erase_expired_files
 from inbox.actions.limits.count_use import count_use_of_teams
@@ -24,6 +26,7 @@ from inbox.actions.people.accounts import delete_stale_rows
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.actions.policies.grants import end_lapsed_grant
 from inbox.actions.requests.due_calls import settle_due_calls
+from inbox.actions.requests.old_sessions import delete_empty_sessions
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.webhooks.deliveries import delete_old_messages
@@ -37,11 +40,14 @@ from inbox.queries.notifications.notifications import (
     has_new_announcements,
 )
 from inbox.queries.runs import overdue
+from inbox.queries.runs.old_threads import threads_to_delete
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 5.0
 PURGE_SECONDS = 3_600.0
+#: Interval of the deletion of old threads, which looks at all that are old enough.
+DELETION_SECONDS = 60.0
 #: Interval of the counts of threads and events, which read every thread.
 COUNT_SECONDS = 300.0
 #: Interval of the checks for expiry and grace, whose delay people see; each is one cheap query.
@@ -79,6 +85,16 @@ def sweep() -> None:
         with _logged(webhook=str(endpoint_id)):
             delete_old_messages(endpoint_id=endpoint_id)
     erase_old_data()
+    clean_up()
+    if transparency_log.is_signing_due() and not settings.SEPARATE_SIGNER:
+        with _logged(what="audit trail"):
+            transparency_log.append_and_sign(seconds=SIGN_SECONDS)
+
+
+def clean_up() -> None:
+    """Delete old threads and rows that nobody needs, and count the use of limits, if it is due."""
+    if _deletions.is_due():
+        delete_old_threads()
     if _counts.is_due():
         with _logged(what="use of limits"):
             count_use_of_teams()
@@ -88,13 +104,16 @@ def sweep() -> None:
         with _logged(what="sign-ins"):
             delete_stale_rows()
             delete_old_announcements()
-    if transparency_log.is_signing_due() and not settings.SEPARATE_SIGNER:
-        with _logged(what="audit trail"):
-            transparency_log.append_and_sign(seconds=SIGN_SECONDS)
+        with _logged(what="idempotency keys"):
+            while idempotency.delete_old_records() == idempotency.AT_ONCE:
+                _pacer.pause_if_due()
+        with _logged(what="sessions of agents"):
+            delete_empty_sessions()
 
 
 _purges = Timer(PURGE_SECONDS)
 _counts = Timer(COUNT_SECONDS)
+_deletions = Timer(DELETION_SECONDS)
 
 
 def erase_old_data() -> None:
@@ -105,6 +124,15 @@ def erase_old_data() -> None:
     for team_id in overdue.teams_with_old_files():
         with _logged(team=str(team_id)):
             erase_expired_files(team_id=team_id)
+
+
+def delete_old_threads() -> None:
+    """Delete threads that are older than their teams keep them."""
+    with _logged(what="old threads"):
+        for thread_id in threads_to_delete():
+            with _logged(thread=str(thread_id)):
+                if delete_if_old(thread_id=thread_id):
+                    log.info("thread deleted", thread=str(thread_id))
 
 
 def handle_due_times() -> None:

@@ -94,6 +94,8 @@ PROBLEMS = {
     ),
     "clock_set_back": gettext_noop("its last checkpoint is in the future: the clock was set back"),
     # In the rows that entries describe
+    "thread_gone": gettext_noop("its thread is missing, and no deletion is recorded"),
+    "thread_not_deleted": gettext_noop("its thread exists, although its deletion is recorded"),
     "decision_not_recorded": gettext_noop("no entry records this decision"),
     "withdrawal_not_recorded": gettext_noop("no entry records its withdrawal"),
     "decision_gone": gettext_noop("the recorded decision is missing or was changed"),

@@ -1,17 +1,27 @@
 """Idempotency keys: retries and concurrent duplicates return the first result."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import Model
 from uuid6 import uuid7
 
 from inbox.models import IdempotencyRecord
+from inbox.models.fields import first_id_at
 from inbox.models.statements import insert_if_absent
+from inbox.platform.clock import database_now
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
+
+Row = TypeVar("Row", bound=Model)
+
+#: A key counts at least so long after its first request.
+KEPT = timedelta(days=30)
+AT_ONCE = 5_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,25 @@ def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime)
             "This Idempotency-Key was used with another request; use a new key for a new request."
         )
     return stored.created_id
+
+
+def created_row(model: type[Row], pk: UUID) -> Row:
+    """Return the row that an earlier request created. Raises NotFound: it was deleted meanwhile."""
+    row = model._default_manager.filter(pk=pk).first()  # noqa: SLF001 - as Django documents
+    if row is None:
+        raise errors.NotFound(
+            "What this Idempotency-Key created was deleted; use a new key for a new request."
+        )
+    return row
+
+
+@transaction.atomic(durable=True)
+def delete_old_records() -> int:
+    """Delete up to AT_ONCE records older than KEPT; return how many. Safe to replay."""
+    first = first_id_at(database_now() - KEPT)
+    old = IdempotencyRecord.objects.filter(pk__lt=first).order_by("pk")
+    ids = list(old.values_list("pk", flat=True)[:AT_ONCE])
+    return IdempotencyRecord.objects.filter(pk__in=ids).delete()[0]
 
 
 def replace_result(idempotency: IdempotencyKey, result_id: UUID, *, actor: Actor) -> None:

@@ -46,7 +46,7 @@ urlpatterns = [
     path("files/<uuid:file_id>", files.Files.of("get_file", "erase_file")),
     path("files/<uuid:file_id>/content", files.FileContent.of("get_file_content")),
     path("threads", threads.Threads.of("list_threads")),
-    path("threads/<uuid:thread_id>", threads.Threads.of("get_thread")),
+    path("threads/<uuid:thread_id>", threads.Threads.of("get_thread", "change_thread")),
     path("threads/<uuid:thread_id>/messages", threads.Threads.of("list_messages")),
     path("threads/<uuid:thread_id>/state", threads.Threads.of("get_state")),
     path("threads/<uuid:thread_id>/tool-calls", tool_calls.ToolCalls.of("list_tool_calls")),

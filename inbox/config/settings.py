@@ -454,6 +454,8 @@ TEAM_FILE_BYTES = int(os.environ.get("SIGNOFF_TEAM_FILE_BYTES", str(10 * 1024 * 
 FREE_DISK_BYTES = int(os.environ.get("SIGNOFF_FREE_DISK_BYTES", str(256 * MIB)))
 #: How long the link to a file works that an agent or a client gets.
 FILE_LINK_SECONDS = int(os.environ.get("SIGNOFF_FILE_LINK_SECONDS", "3600"))
+#: Days without activity after which threads of teams without a setting are deleted; 0: never.
+THREAD_DAYS = int(os.environ.get("SIGNOFF_THREAD_DAYS") or "0")
 FILE_UPLOAD_HANDLERS = ["inbox.platform.files.received_files.FileReceiver"]
 
 # -- pages ----------------------------------------------------------------------------------------

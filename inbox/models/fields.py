@@ -1,5 +1,6 @@
 """Shared field and constraint helpers."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,6 +25,12 @@ class EncryptedTextField(_TextField):
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
+
+
+def first_id_at(at: datetime) -> UUID:
+    """Return the smallest UUIDv7 of a time (RFC 9562, 5.7)."""
+    milliseconds = int(at.timestamp() * 1000)
+    return UUID(int=milliseconds << 80 | 7 << 76 | 2 << 62)
 
 
 def id_field() -> "models.UUIDField[str | UUID, UUID]":

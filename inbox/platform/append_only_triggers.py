@@ -25,8 +25,22 @@ TABLES = {
 PAYLOADS = "inbox_auditpayload"
 #: A leaf may be deleted until a checkpoint commits to it.
 LEAVES = "inbox_auditleaf"
+#: Rows of a thread may be deleted once an entry of its chain records that it is deleted.
+EVENTS = "inbox_event"
+#: The same of rows of its interrupts.
+OF_INTERRUPTS = ("inbox_comment", "inbox_ruling")
+_OF_DELETED_INTERRUPT = (
+    "EXISTS (SELECT 1 FROM inbox_interrupt AS asked JOIN inbox_auditentry AS told"
+    " ON told.chain = asked.thread_id AND told.action = 'thread.deleted'"
+    " WHERE asked.id = OLD.interrupt_id)"
+)
 #: Conditions under which rows may be deleted.
 _DELETABLE_IF = {
+    EVENTS: (
+        "EXISTS (SELECT 1 FROM inbox_auditentry AS told"
+        " WHERE told.chain = OLD.thread_id AND told.action = 'thread.deleted')"
+    ),
+    **dict.fromkeys(OF_INTERRUPTS, _OF_DELETED_INTERRUPT),
     PAYLOADS: (
         "EXISTS (SELECT 1 FROM inbox_auditentry AS gone JOIN inbox_auditentry AS told"
         " ON told.chain = gone.chain AND told.seq > gone.seq"
@@ -115,6 +129,18 @@ def install(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
         for statement in _statements(connection):
             cursor.execute(statement)
+
+
+def allow_table_copies(connection: BaseDatabaseWrapper) -> None:
+    """
+    Remove the triggers that read other tables, before migrations on SQLite.
+
+    It refuses to rename a copy of a table that a trigger names. `install` brings them back.
+    """
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            for table in _DELETABLE_IF:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {table}_no_delete")
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
@@ -254,8 +280,15 @@ _FUNCTIONS = {
     "signoff_append_only": " BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END ",
     "signoff_erased_only": _raise_unless(_DELETABLE_IF[PAYLOADS]),
     "signoff_unsigned_only": _raise_unless(_DELETABLE_IF[LEAVES]),
+    "signoff_deleted_thread_only": _raise_unless(_DELETABLE_IF[EVENTS]),
+    "signoff_deleted_interrupt_only": _raise_unless(_OF_DELETED_INTERRUPT),
 }
-_DELETE_FUNCTIONS = {PAYLOADS: "signoff_erased_only", LEAVES: "signoff_unsigned_only"}
+_DELETE_FUNCTIONS = {
+    PAYLOADS: "signoff_erased_only",
+    LEAVES: "signoff_unsigned_only",
+    EVENTS: "signoff_deleted_thread_only",
+    **dict.fromkeys(OF_INTERRUPTS, "signoff_deleted_interrupt_only"),
+}
 
 
 def _search_path(connection: BaseDatabaseWrapper) -> str:

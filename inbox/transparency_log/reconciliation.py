@@ -8,7 +8,17 @@ from typing import Any, cast
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from inbox.actions.policies.rulings import audit_detail
-from inbox.models import AuditEntry, Decision, Interrupt, PolicyVersion, Ruling, Run, ToolCall
+from inbox.models import (
+    AuditEntry,
+    Decision,
+    Interrupt,
+    PolicyVersion,
+    Ruling,
+    Run,
+    Thread,
+    ToolCall,
+)
+from inbox.queries.audit.deleted_threads import DELETED, of_deleted_thread
 from inbox.queries.decisions.verified_decisions import check_decision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import RULED_VIEW_VERSIONS, digest
@@ -23,9 +33,11 @@ def reconcile(thread: Any = None) -> list[Finding]:
     """
     Compare decisions, rulings, tool calls and resumes with their entries, in both directions.
 
-    Erased names and texts are not compared. `thread` is the id of the only thread to compare.
+    Erased names and texts are not compared, nor are threads whose deletion is recorded. `thread` is
+    the id of the only thread to compare.
     """
     return [
+        *_threads_that_differ(thread),
         *_decisions_without_entry(thread),
         *_entries_without_decision(thread),
         *_decisions_that_differ(thread),
@@ -51,8 +63,23 @@ def _decisions(thread: Any) -> "QuerySet[Decision]":
 
 
 def _entries(thread: Any, *actions: str) -> "QuerySet[AuditEntry]":
-    rows = AuditEntry.objects.filter(action__in=actions).order_by("pk")
+    rows = AuditEntry.objects.filter(action__in=actions).exclude(of_deleted_thread())
+    rows = rows.order_by("pk")
     return rows.filter(chain=thread) if thread else rows
+
+
+def _threads_that_differ(thread: Any) -> Iterator[Finding]:
+    """Compare the threads that have entries with those that were deleted."""
+    first = AuditEntry.objects.filter(seq=1, thread__isnull=False).order_by("pk")
+    first = first.filter(chain=thread) if thread else first
+    row = Thread.objects.filter(pk=OuterRef("chain"))
+    gone = first.exclude(of_deleted_thread()).exclude(Exists(row))
+    for chain in gone.values_list("chain", flat=True).iterator(_CHUNK_ROWS):
+        yield Finding("chain", "thread_gone", {"chain": str(chain)})
+    left = AuditEntry.objects.filter(Exists(row), action=DELETED).order_by("pk")
+    left = left.filter(chain=thread) if thread else left
+    for chain in left.values_list("chain", flat=True).iterator(_CHUNK_ROWS):
+        yield Finding("chain", "thread_not_deleted", {"chain": str(chain)})
 
 
 def _closing(**more: Any) -> "QuerySet[AuditEntry]":

@@ -323,5 +323,6 @@ urlpatterns = [
     path("audit/threads/<uuid:thread_id>/", tool_call_page.history, name="audit_history"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
+    path("threads/<uuid:thread_id>/keep", threads.keep, name="keep_thread"),
     path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),
 ]

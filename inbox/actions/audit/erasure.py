@@ -9,11 +9,12 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.files.file_erasure import erase_files_of_thread
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import AgentError, AuditEntry, AuditPayload, Team
-from inbox.models.locks import lock_thread
+from inbox.models import AgentError, AuditEntry, AuditPayload, Team, Thread
+from inbox.models.locks import lock_team, lock_thread
 from inbox.platform.clock import database_now
+from inbox.queries.audit.deleted_threads import deletion_of
 from inbox.queries.people.access import require
-from inbox.rules.errors import InvalidValue
+from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import RETENTION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -77,7 +78,7 @@ def erase_expired(*, team_id: UUID) -> int:
 
 @transaction.atomic(durable=True)
 def _erase(team: Team, last: AuditEntry) -> int:
-    thread = lock_thread(last.thread_id)[0] if last.thread_id else None
+    thread = _lock_chain(last.thread_id, team.pk) if last.thread_id else None
     payloads = AuditPayload.objects.filter(entry__chain=last.chain, entry__seq__lte=last.seq)
     payloads = payloads.exclude(entry__action=ERASED)
     if not payloads.exists():
@@ -89,18 +90,29 @@ def _erase(team: Team, last: AuditEntry) -> int:
     return payloads.delete()[0]
 
 
+def _lock_chain(thread_id: UUID, team_id: UUID) -> Thread:
+    """Lock a thread, or the team of a deleted one, to which only erasures add entries."""
+    try:
+        return lock_thread(thread_id)[0]
+    except NotFound:
+        lock_team(team_id)
+        return Thread(pk=thread_id, team_id=team_id)
+
+
 @transaction.atomic(durable=True)
 def erase_thread(*, thread_id: UUID, reason: str, actor: Actor) -> int:
     """
     Erase the payloads of all entries of a thread, and its files; return how many payloads.
 
-    Safe to replay: without payloads no audit entry is written.
+    Also of a deleted thread. Safe to replay: without payloads no audit entry is written.
 
     Raises:
         NotFound, Forbidden.
     """
-    thread, now = lock_thread(thread_id)
+    deletion = deletion_of(thread_id)
+    thread = _lock_chain(thread_id, deletion.team_id) if deletion else lock_thread(thread_id)[0]
     require(actor, thread.team_id, Permission.ADMIN)
+    now = database_now()
     erase_files_of_thread(thread=thread, actor=actor, now=now)
     AgentError.objects.filter(run__thread=thread).delete()
     payloads = AuditPayload.objects.filter(entry__chain=thread.pk)

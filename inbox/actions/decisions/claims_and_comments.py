@@ -10,7 +10,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import check_open
 from inbox.actions.decisions.ended_snoozes import end_snoozes
-from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.idempotency import IdempotencyKey, created_row, existing_result
 from inbox.actions.notifications.announcements import announce_to
 from inbox.models import Claim, Comment, Interrupt, InterruptView, Thread
 from inbox.models.locks import lock_thread
@@ -136,7 +136,7 @@ def add_comment(
     check_comment(text)
     idempotency = idempotency or IdempotencyKey()
     if earlier := existing_result(idempotency, actor=actor, now=now):
-        return Comment.objects.get(pk=earlier)
+        return created_row(Comment, earlier)
     comment = Comment.objects.create(
         pk=idempotency.result_id,
         interrupt_id=interrupt_id,

@@ -1,21 +1,21 @@
 """Counting what is too much to count on each start: the threads of a team and their events."""
 
-from datetime import datetime
-from uuid import UUID
-
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Exists, OuterRef, Sum
 
 from inbox.models import TeamUse, Thread
+from inbox.models.fields import first_id_at
 from inbox.platform.clock import database_now
 
 
 @transaction.atomic(durable=True)
 def count_use_of_teams() -> None:
-    """Count the threads and events of all teams that have threads. Safe to replay."""
+    """Count the threads and events of all teams. Safe to replay."""
     now = database_now()
-    first = _first_id_at(now)
+    first = first_id_at(now)
     rows = Thread.objects.filter(pk__lt=first).order_by().values_list("team")
+    empty = TeamUse.objects.exclude(Exists(Thread.objects.filter(team=OuterRef("team"))))
+    empty.update(threads=0, event_bytes=0, threads_to=first, counted_at=now)
     for team_id, threads, characters in rows.annotate(Count("pk"), Sum("event_bytes")):
         TeamUse.objects.update_or_create(
             team_id=team_id,
@@ -26,9 +26,3 @@ def count_use_of_teams() -> None:
                 "counted_at": now,
             },
         )
-
-
-def _first_id_at(at: datetime) -> UUID:
-    """Return the smallest UUIDv7 of a time (RFC 9562, 5.7)."""
-    milliseconds = int(at.timestamp() * 1000)
-    return UUID(int=milliseconds << 80 | 7 << 76 | 2 << 62)

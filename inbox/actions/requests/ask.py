@@ -27,7 +27,7 @@ from agents.agui.sequence import Sequence
 from agents.sdk.expiry import format_expires_at
 from inbox.actions.agents.pauses import check_not_paused, count_refused_request
 from inbox.actions.audit import audit_trail
-from inbox.actions.idempotency import IdempotencyKey, existing_result, replace_result
+from inbox.actions.idempotency import IdempotencyKey, created_row, existing_result, replace_result
 from inbox.actions.limits.limit_checks import check_before_request, check_stored_request
 from inbox.actions.requests.callbacks import encrypted_callback
 from inbox.actions.runs import event_log
@@ -110,7 +110,7 @@ def _ask(
         )
     check_draft(draft)
     if earlier := existing_result(idempotency, actor=actor, now=now):
-        return AskedRequest(AgentRequest.objects.get(pk=earlier), replayed=True)
+        return AskedRequest(created_row(AgentRequest, earlier), replayed=True)
     session = _touch_session(agent, draft, now)
     digest = _attach_digest(draft)
     if session and digest and (joined := _joined(session, digest, actor)):

@@ -16,7 +16,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
 from inbox.actions.files.attachments import take_files_of_run
-from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.actions.idempotency import IdempotencyKey, created_row, existing_result
 from inbox.actions.limits.limit_checks import check_new_run, may_run_more
 from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.resume import input_without_conversation, queue_run
@@ -122,7 +122,7 @@ def _start_or_resume(
         content.append([str(file_id) for file_id in request.files])
     idempotency = IdempotencyKey(key=idempotency_key, request=content)
     if earlier := existing_result(idempotency, actor=actor, now=now):
-        return StartedRun(Run.objects.get(pk=earlier), replayed=True)
+        return StartedRun(created_row(Run, earlier), replayed=True)
     if is_external(agent.implementation):
         raise errors.AsksByItself(
             TranslatableMessage(

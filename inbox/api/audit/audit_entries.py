@@ -34,8 +34,9 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
+from inbox.queries.audit.deleted_threads import thread_of_trail
 from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
-from inbox.queries.runs import thread_children, threads
+from inbox.queries.runs import thread_children
 from inbox.rules import errors
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.audit.export_formats import Format
@@ -131,7 +132,7 @@ class AuditEntries(ApiView):
         parameters=page_parameters(NUMBER_CURSOR),
     )
     def list_audit_entries(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor, thread_id)
+        thread = thread_of_trail(self.actor, thread_id)
         pagination = self.pagination
         rows = thread_children.audit_entries_page(
             thread, limit=pagination.one_more, after=pagination.after_number

@@ -18,6 +18,7 @@ from rest_framework.viewsets import ViewSet
 
 from inbox.actions.idempotency import IdempotencyKey
 from inbox.api.base.pagination import Pagination, select_fields
+from inbox.queries.audit.deleted_threads import deletion_behind
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, may_see_secrets
 
@@ -93,6 +94,12 @@ class ApiView(ViewSet):
                 raise PreconditionFailed("This was changed in the meantime: read it again.")
 
         return check
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, NotFound) and (actor := getattr(self.request.user, "actor", None)):
+            deletion = deletion_behind(actor, self.kwargs.values())
+            exc = NotFound(deletion.message) if deletion else exc
+        return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         names = request.query_params.get("fields")

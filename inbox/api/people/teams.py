@@ -44,7 +44,7 @@ from inbox.rules.people.session_limits import (
     MIN_IDLE_MINUTES,
     MIN_SESSION_HOURS,
 )
-from inbox.rules.people.team_settings import MAX_FILE_DAYS
+from inbox.rules.people.team_settings import MAX_FILE_DAYS, MAX_THREAD_DAYS
 from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
 
@@ -70,6 +70,8 @@ class TeamChange(Schema):
     """Hours until an approval lapses, if the call has not started."""
     file_days: Annotated[int, Range(1, MAX_FILE_DAYS), example(90)] | None = UNSET
     """Days until files are erased, those that are older now at the next sweep; null: never."""
+    thread_days: Annotated[int, Range(0, MAX_THREAD_DAYS), example(365)] | None = UNSET
+    """Days without activity until a thread is deleted; 0: never; null: as the installation."""
     session_idle_minutes: (
         Annotated[int, Range(MIN_IDLE_MINUTES, MAX_IDLE_MINUTES), example(30)] | None
     ) = UNSET

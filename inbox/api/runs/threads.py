@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.agui.conversation import is_from_client
+from inbox.actions.audit.thread_deletion import keep_thread
 from inbox.api.base.base_view import ApiView
-from inbox.api.base.field_types import UNSET, AgentName, Agui, Id, example
+from inbox.api.base.field_types import UNSET, AgentName, Agui, Flag, Id, example
 from inbox.api.base.openapi_descriptions import describe_operation, page_parameters, query
 from inbox.api.base.pagination import NUMBER_CURSOR, SLUG
 from inbox.api.base.schema import Page, Schema, source
@@ -37,8 +38,15 @@ class Thread(Schema):
     agent: AgentName = source("agent.slug")
     title: Annotated[str, example("Send Kim the invoice")]
     last_seq: int
+    is_kept: bool
+    """True if an administrator keeps it: it is not deleted by its age."""
     created_at: datetime
     updated_at: datetime
+
+
+class ThreadChange(Schema):
+    is_kept: Flag
+    """True: it is not deleted by its age. False: the retention of the team applies again."""
 
 
 class MessageSource(Schema):
@@ -106,6 +114,18 @@ class Threads(ApiView):
                 active_run=hydration.active.pk if hydration.active else None,
             )
         )
+
+    @operation(
+        "PATCH",
+        "Keep a thread whatever its age, or do so no more",
+        {204: None},
+        scope=Permission.ADMIN,
+        body=ThreadChange,
+    )
+    def change_thread(self, request: Request, thread_id: UUID) -> Response:
+        is_kept = ThreadChange.from_request(request).is_kept
+        keep_thread(thread_id=thread_id, is_kept=is_kept, actor=self.actor)
+        return Response(status=204)
 
     @operation(
         "GET",

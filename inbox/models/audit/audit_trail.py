@@ -15,12 +15,14 @@ from inbox.models.runs.tool_calls import ToolCall
 def _about(
     model: type[models.Model], *, db_index: bool, related_name: str = "+"
 ) -> "models.ForeignKey[Any, Any]":
+    """Return the reference to a row of a thread; the entry stays when the thread is deleted."""
     return models.ForeignKey(
         model,
         null=True,
-        on_delete=models.PROTECT,
+        on_delete=models.DO_NOTHING,
         related_name=related_name,
         db_index=db_index,
+        db_constraint=False,
     )
 
 
@@ -37,7 +39,9 @@ class AuditEntry(models.Model):
     seq = models.BigIntegerField(help_text="position in the chain, from 1")
     body = models.TextField()
     hash = models.CharField(max_length=64)
-    team = _about(Team, db_index=False)
+    team = models.ForeignKey(
+        Team, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     thread = _about(Thread, db_index=False, related_name="audit")
     run = _about(Run, db_index=True)
     interrupt = _about(Interrupt, db_index=True, related_name="audit")

@@ -101,6 +101,11 @@ class Team(models.Model):
     file_days = models.PositiveIntegerField(
         null=True, help_text="days until files are erased; null: never"
     )
+    thread_days = models.PositiveIntegerField(
+        null=True,
+        help_text="days without activity until a thread is deleted; 0: never; "
+        "null: as the installation",
+    )
     session_idle_minutes = models.PositiveIntegerField(
         null=True, help_text="of the members' sessions without use; null: as the installation"
     )

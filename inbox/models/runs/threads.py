@@ -35,6 +35,9 @@ class Thread(models.Model):
     event_bytes = models.BigIntegerField(
         default=0, db_default=0, help_text="characters of its events, since they are counted"
     )
+    is_kept = models.BooleanField(
+        default=False, db_default=False, help_text="it is not deleted by its age"
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

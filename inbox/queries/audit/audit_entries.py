@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from inbox.models import AuditEntry, Team, Thread
+from inbox.queries.audit.deleted_threads import thread_of_trail
 from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import (
@@ -20,7 +21,6 @@ from inbox.queries.people.access import (
     teams_of,
 )
 from inbox.queries.people.teams import team_to_change
-from inbox.queries.runs.threads import thread_for
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.mask_agui import masked_detail
@@ -81,7 +81,7 @@ def export_scope(actor: Actor, filters: EntryFilter) -> ExportScope:
         InvalidValue: neither a thread nor a team is named, and the actor administers several.
     """
     if filters.thread:
-        thread = thread_for(actor, filters.thread)
+        thread = thread_of_trail(actor, filters.thread)
         team = thread.team
     else:
         thread, team = None, _team_for(actor, filters.team)

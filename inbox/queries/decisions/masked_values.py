@@ -109,7 +109,22 @@ def interrupt_bodies_by_id(entries: Iterable[AuditEntry]) -> Mapping[UUID, Seque
         bodies.setdefault(pk, []).append(body)
         if call is not None:
             bodies.setdefault(call, []).append(body)
-    return bodies
+    missing = set(ids) - bodies.keys()
+    missing -= set(ToolCall.objects.filter(pk__in=missing).values_list("pk", flat=True))
+    return {**bodies, **dict.fromkeys(missing, _OF_DELETED)}
+
+
+#: In place of the interrupts of a deleted thread, which said what is secret: everything is.
+_OF_DELETED = (
+    json.dumps(
+        {
+            "responseSchema": {
+                "writeOnly": True,
+                "properties": {"editedArgs": {"writeOnly": True}},
+            }
+        }
+    ),
+)
 
 
 def interrupt_bodies_by_call(thread: Thread) -> Mapping[str, Sequence[str]]:

@@ -29,12 +29,19 @@ SWITCHES = (
     "messages_show_arguments",
 )
 #: The settings for which None is a value.
-MAY_BE_NONE = ("self_approval", "file_days", "session_idle_minutes", "session_hours")
+MAY_BE_NONE = (
+    "self_approval",
+    "file_days",
+    "thread_days",
+    "session_idle_minutes",
+    "session_hours",
+)
 #: The settings that shorten the sessions of members at once.
 SESSION_LIMITS = ("session_idle_minutes", "session_hours")
 #: The settings that only a fresh sign-in changes.
 SIGN_IN_SETTINGS = (*SESSION_LIMITS, "required_sign_in")
 MAX_FILE_DAYS = 36_500
+MAX_THREAD_DAYS = 36_500
 #: The least and the greatest number of other settings, and the message about others.
 _RANGES: Mapping[str, tuple[int, int, str]] = {
     "grace_seconds": (
@@ -85,7 +92,21 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
             most=MAX_FILE_DAYS,
         ),
     ),
+    "thread_days": (
+        0,
+        MAX_THREAD_DAYS,
+        TranslatableMessage(
+            "Threads can be deleted after 1 to {most} days without activity. 0 keeps them. Leave "
+            "it empty for the setting of the installation.",
+            most=MAX_THREAD_DAYS,
+        ),
+    ),
 }
+
+
+def days_of_threads(own: int | None, *, default: int) -> int | None:
+    """Return after how many days a team deletes threads; None if never. 0 is never in both."""
+    return (default if own is None else own) or None
 
 
 def check_settings(changes: Mapping[str, Any]) -> None:

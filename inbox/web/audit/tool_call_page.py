@@ -14,12 +14,13 @@ from django.utils.translation import gettext
 
 from inbox.queries.audit import tool_calls
 from inbox.queries.audit.audit_entries import may_export
+from inbox.queries.audit.deleted_threads import thread_of_trail
 from inbox.queries.decisions.masked_values import (
     interrupt_bodies_by_id,
     last_start,
     masked_values_of_call,
 )
-from inbox.queries.runs import thread_children, threads
+from inbox.queries.runs import thread_children
 from inbox.rules.audit.trail_consistency import CallTexts, mismatches
 from inbox.rules.decisions.consent import digest
 from inbox.rules.decisions.value_diff import differing_lines
@@ -90,7 +91,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
 @page
 def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     """Render all entries of the thread's chain, the oldest first."""
-    thread = threads.thread_for(actor, thread_id)
+    thread = thread_of_trail(actor, thread_id)
     after = request.GET.get("after", "")
     place = int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else 0
     entries = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)

@@ -1,6 +1,6 @@
 """The frame of every page: sign-in, navigation, and contract errors as HTTP errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
@@ -23,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.platform import clock
+from inbox.queries.audit.deleted_threads import deletion_behind
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
 from inbox.queries.notifications.outages import switched_off_channels
 from inbox.queries.people.access import closed_teams_of, memberships_of
@@ -75,9 +76,7 @@ def _signed_in(view: ActorView[P]) -> View[P]:
                 return HttpResponseRedirect(reverse("required_sign_in"))
             response = view(request, actor, *args, **kwargs)
         except NotFound as error:
-            if closed_teams_of(actor) and not is_fragment(request):
-                return HttpResponseRedirect(reverse("required_sign_in"))
-            raise Http404(error.message) from error
+            return _not_found(request, actor, kwargs, error)
         except Unauthenticated:  # signed out while the request was served
             return _sign_in(request)
         except ReauthenticationRequired:
@@ -88,6 +87,18 @@ def _signed_in(view: ActorView[P]) -> View[P]:
         return response
 
     return wrapped  # type: ignore[return-value]  # wraps() hides that only the names differ
+
+
+def _not_found(
+    request: HttpRequest, actor: Actor, address: Mapping[str, Any], error: NotFound
+) -> HttpResponse:
+    """Respond that nothing is there, or why. Raises Http404."""
+    if closed_teams_of(actor) and not is_fragment(request):
+        return HttpResponseRedirect(reverse("required_sign_in"))
+    if deletion := deletion_behind(actor, address.values()):
+        context = {"explanation": translate(deletion.message)}
+        return render(request, "runs/deleted.html", context, status=404)
+    raise Http404(error.message) from error
 
 
 #: Pages that people reach whose sign-in enters none of their teams.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
@@ -75,7 +76,7 @@ PERMISSIONS = {
 
 
 #: Settings whose empty fields mean None.
-_NUMBERS_OR_NONE = ("file_days", "session_idle_minutes", "session_hours")
+_NUMBERS_OR_NONE = ("file_days", "thread_days", "session_idle_minutes", "session_hours")
 
 
 @page
@@ -225,6 +226,7 @@ def show_members(
     context = {
         **texts,
         "is_refused": typed is not None,
+        "installation_thread_days": settings.THREAD_DAYS,
         "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,

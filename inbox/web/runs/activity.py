@@ -145,6 +145,18 @@ _SENTENCES |= {
         gettext_noop("{who} withdrew the request"),
         gettext_noop("You withdrew the request"),
     ),
+    "thread.deleted": (
+        gettext_noop("{who} deleted the thread because of its age"),
+        gettext_noop("You deleted the thread because of its age"),
+    ),
+    "thread.kept": (
+        gettext_noop("{who} keeps the thread whatever its age"),
+        gettext_noop("You keep the thread whatever its age"),
+    ),
+    "thread.released": (
+        gettext_noop("{who} keeps the thread no longer"),
+        gettext_noop("You keep the thread no longer"),
+    ),
     "audit.erased": (
         gettext_noop("{who} erased names and texts"),
         gettext_noop("You erased names and texts"),

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.actions.audit.thread_deletion import keep_thread
 from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
@@ -17,7 +18,7 @@ from inbox.queries.runs.thread_runs import RunSummary, run_summaries
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.runs.thread_timeline import RUN_STATES, RunErrors, timeline_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,13 @@ def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
 @page
 def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     return show_thread(request, actor, thread_id)
+
+
+@post_page
+def keep(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
+    """Keep a thread whatever its age, or let its team's retention apply again."""
+    keep_thread(thread_id=thread_id, is_kept=request.POST.get("keep") == "1", actor=actor)
+    return see_other("thread", thread_id)
 
 
 def show_thread(
@@ -85,6 +93,7 @@ def show_thread(
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
         "may_run": Permission.RUN in permissions,
+        "may_keep": Permission.ADMIN in permissions,
         "message": message,
         "key": str(uuid4()),
         **_list(actor, row.pk),

@@ -3,7 +3,11 @@
 import pytest
 
 from inbox.actions.audit.erasure import erase_thread
-from inbox.rules.people.access import SEED
+from inbox.actions.audit.thread_deletion import delete_if_old
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.members import change_team
+from inbox.models import Thread
+from inbox.rules.people.access import SEED, Permission
 from tests.support import steps
 from tests.support.http.rest_client import Caller, pages, read
 from tests.support.steps import open_interrupts, resumed_run, start
@@ -100,3 +104,42 @@ def test_what_was_erased_is_told_as_gone(api, world):
     assert [entry["action"] for entry in entries] == steps.audit_actions(run.thread)
     assert entries[0]["actor"]["name"] is entries[0]["detail"] is None
     assert entries[-1]["actor"]["name"] == SEED.label
+
+
+def test_a_deleted_thread_says_so_and_its_trail_can_be_read(api, world, bob, later):
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    steps.approve(interrupt, bob)
+    resumed_run(run)
+    change_team(team_id=world.team.pk, thread_days=30, actor=SEED)
+    later(days=31)
+    assert delete_if_old(thread_id=run.thread_id)
+
+    for path in (
+        f"/api/threads/{run.thread_id}",
+        f"/api/threads/{run.thread_id}/messages",
+        f"/api/runs/{run.pk}",
+        f"/api/interrupts/{interrupt.pk}",
+    ):
+        answer = api.get(path)
+        assert answer.status_code == 404
+        assert "after 30 days without activity" in answer.json()["detail"]
+    entries = read(api, f"/api/threads/{run.thread_id}/audit")["results"]
+    assert [entries[0]["action"], entries[-1]["action"]] == ["run.started", "thread.deleted"]
+    assert entries[-1]["actor"]["name"] == "system:retention"
+    page_of_deletions = read(api, "/api/audit", action="thread.deleted")["results"]
+    assert [entry["thread"] for entry in page_of_deletions] == [str(run.thread_id)]
+
+
+def test_administrators_keep_a_thread(world):
+    run = start(world, "rehearse:echo")
+    _, token = make_key(
+        team_id=world.team.pk, name="admin", scopes={Permission.ADMIN, Permission.READ}, actor=SEED
+    )
+    admin, path = Caller(token), f"/api/threads/{run.thread_id}"
+
+    assert Caller(world.key).patch(path, {"is_kept": True}).status_code == 403
+    assert admin.patch(path, {"is_kept": True}).status_code == 204
+
+    assert Thread.objects.get(pk=run.thread_id).is_kept
+    assert read(admin, path)["is_kept"] is True

@@ -73,9 +73,10 @@ NEW_COLUMNS = {
         "is_reversible": None,
     },
     "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
-    "inbox_thread": {"event_bytes": 0},
+    "inbox_thread": {"event_bytes": 0, "is_kept": False},
     "inbox_team": {
         "file_days": None,
+        "thread_days": None,
         "session_idle_minutes": None,
         "session_hours": None,
         "required_sign_in": "any",

@@ -51,6 +51,7 @@ DELETE api/files/<uuid:file_id>                  401 404 403 403 204 404 401 403
 GET  api/files/<uuid:file_id>/content            401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
 GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401 200 200 401
 GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
+PATCH api/threads/<uuid:thread_id>               401 404 403 403 204 404 401 403 403 403 204 404 401 403 404 401
 GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
 GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
 GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401 200 404 401
@@ -267,6 +268,7 @@ POST runs/demo                                   302 404 303 303 303 404 302 302
 GET  help/                                       302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
 GET  help/<slug:name>/                           302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
 POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
+POST threads/<uuid:thread_id>/keep               302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
 POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302 302 302 302
 GET  agents/                                     302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
 GET  agents/<slug:slug>/                         302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
@@ -590,6 +592,7 @@ class Route:
             "teams": {"slug": "new", "name": "New"},
             "<slug:team>": {"name": "Tests", "grace_seconds": 10},
             "<int:user>": {"role": "viewer"},
+            "<uuid:thread_id>": {"is_kept": False},
             "keys": {"name": "ci", "scopes": ["admin"]},
             "policy": {"policy": {"rules": []}},
             "groups": {"name": "leads"},

@@ -154,6 +154,19 @@ def test_administrators_set_after_how_many_days_files_are_erased(reads_ana, worl
     assert Team.objects.get(pk=world.team.pk).file_days == 7
 
 
+def test_administrators_set_after_how_many_days_threads_are_deleted(reads_ana, world, settings):
+    form = {"name": "Tests", "grace_seconds": "0"}
+    days = []
+    for typed in ("90", "soon", "0", ""):
+        page = reads_ana.client.post("/teams/tests/save", {**form, "thread_days": typed})
+        days.append((page.status_code, Team.objects.get(pk=world.team.pk).thread_days))
+
+    assert days == [(303, 90), (422, 90), (303, 0), (303, None)]
+    assert "Empty: they are kept." in words(reads_ana.get("/teams/tests/"))
+    settings.THREAD_DAYS = 365
+    assert "the setting of the installation, which is 365." in words(reads_ana.get("/teams/tests/"))
+
+
 # -- keys -----------------------------------------------------------------------------------------
 
 

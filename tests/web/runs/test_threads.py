@@ -18,13 +18,17 @@ from ag_ui.core import (
 )
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from inbox import engine, sweeper
+from inbox.actions.audit.thread_deletion import delete_if_old
+from inbox.actions.people.members import change_team
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.event_log import encode_frame
 from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
-from inbox.models import Interrupt
+from inbox.models import Interrupt, Thread
+from inbox.rules.people.access import SEED
 from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.files.samples import png
 from tests.support.files.sending import sent
@@ -290,3 +294,35 @@ def test_pages_read_no_input_of_earlier_runs(world, alice, reads_bob):
         inputs = [query["sql"] for query in done if '"inbox_run"."input"' in query["sql"]]
         of_one_run = ("LIMIT 1", interrupt.run_id.hex, str(interrupt.run_id))
         assert all(any(part in sql for part in of_one_run) for sql in inputs)
+
+
+def test_pages_of_a_deleted_thread_say_when_and_why(ask, bob, world, reads_bob, later):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    resumed_run(interrupt.run)
+    change_team(team_id=world.team.pk, thread_days=30, actor=SEED)
+    later(days=31)
+    assert delete_if_old(thread_id=interrupt.thread_id)
+
+    for path in (f"/threads/{interrupt.thread_id}/", reverse("interrupt", args=[interrupt.pk])):
+        page = reads_bob.client.get(path)
+        assert page.status_code == 404
+        assert "after 30 days without activity" in page.content.decode()
+    unknown = reads_bob.client.get(f"/threads/{uuid4()}/")
+    assert "or you don't have access" in unknown.content.decode()
+    history = words(reads_bob.get(f"/audit/threads/{interrupt.thread_id}/"))
+    assert "deleted the thread because of its age" in history
+
+
+def test_administrators_keep_a_thread_and_others_see_it(ask, reads_ana, reads_bob):
+    thread = ask("tool_call").thread_id
+    page = f"/threads/{thread}/"
+    assert "Keep this thread" in words(reads_ana.get(page))
+    assert "Keep this thread" not in words(reads_bob.get(page))
+
+    reads_ana.client.post(f"{page}keep", {"keep": "1"})
+
+    assert Thread.objects.get(pk=thread).is_kept
+    assert "Kept whatever its age" in words(reads_bob.get(page))
+    reads_ana.client.post(f"{page}keep", {"keep": "0"})
+    assert not Thread.objects.get(pk=thread).is_kept
