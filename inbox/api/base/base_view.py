@@ -63,6 +63,8 @@ class ApiView(ViewSet):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         response = self._dispatch_conditional(request, *args, **kwargs)
+        if not isinstance(response, Response):  # a download or an export
+            return _forbid_storing(request, response)
         # After the ETag was made, which Django leaves out for what may not be stored.
         response.add_post_render_callback(lambda rendered: _forbid_storing(request, rendered))
         return response

@@ -1,4 +1,4 @@
-"""Who gets what at which WebSocket: every socket, every kind of caller, on a running product."""
+"""The outcome of every WebSocket for every kind of caller, on a running product."""
 
 import httpx
 import pytest

@@ -131,10 +131,10 @@ def test_each_issue_says_what_to_do_and_is_open():
     numbers = {row[0] for row in rows("asvs.md") if row[2] == "open"}
 
     for title, text in issues().items():
-        ids, _, rest = text.partition(". ")
+        ids, _, task = text.partition(". ")
         assert set(ids.split(", ")) <= numbers, title
-        assert "Done when" in rest, title
-        assert len(rest.split()) >= FEWEST_WORDS_OF_AN_ISSUE, title
+        assert "Done when" in task, title
+        assert len(task.split()) >= FEWEST_WORDS_OF_AN_ISSUE, title
 
 
 def test_the_summary_counts_the_rows():
