@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='directorygroup',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role', ''), ('team', None)), models.Q(('team__isnull', False), models.Q(('role', ''), _negated=True)), _connector='OR'), name='groups_give_team_and_role'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role', ''), ('team', None)), models.Q(('team__isnull', False), models.Q(('role', ''), _negated=True)), _connector='OR'), name='groups_give_team_and_role', violation_error_message='Choose a team and a role, or neither.'),
         ),
         migrations.AddIndex(
             model_name='directoryuser',

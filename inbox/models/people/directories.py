@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from inbox.models.fields import choices, id_field
 from inbox.models.people.teams import Team
@@ -83,6 +84,7 @@ class DirectoryGroup(models.Model):
             models.CheckConstraint(
                 condition=Q(team=None, role="") | (Q(team__isnull=False) & ~Q(role="")),
                 name="groups_give_team_and_role",
+                violation_error_message=_("Choose a team and a role, or neither."),
             )
         ]
 
