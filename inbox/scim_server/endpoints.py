@@ -160,14 +160,14 @@ def _matches(exchange: Exchange, kind: Kind, search: Any) -> list[Any]:
             detail=f"This searches more than {MAX_CANDIDATES} resources. Filter by id, userName, "
             "externalId or members with eq."
         )
-    found = kind.from_rows(rows, exchange.site)
+    matches = kind.from_rows(rows, exchange.site)
     if search.filter is not None:
-        found = [resource for resource in found if search.filter.match(resource)]
-    return list(search.sort(found))
+        matches = [resource for resource in matches if search.filter.match(resource)]
+    return list(search.sort(matches))
 
 
 class _Narrow(FilterVisitor[dict[str, str]]):
-    """What every match of a filter has, for the columns with an index."""
+    """Collect the values that every match of a filter has in the columns with an index."""
 
     def visit_comparison(self, node: Comparison) -> dict[str, str]:
         path = node.attr_path
@@ -213,8 +213,8 @@ _COLUMNS: Final = {
 def _get(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
     kind = _KINDS[endpoint]
     (resource,) = kind.from_rows([kind.row(exchange.actor, resource_id)], exchange.site)
-    known = parse_etags(exchange.request.headers.get("If-None-Match", ""))
-    if _weak(_version(resource)) in map(_weak, known):
+    known_etags = parse_etags(exchange.request.headers.get("If-None-Match", ""))
+    if _weak(_version(resource)) in map(_weak, known_etags):
         return HttpResponse(status=304, headers={"ETag": _version(resource)})
     return _resource_response(
         resource, _parameters(exchange, kind), Context.RESOURCE_QUERY_RESPONSE

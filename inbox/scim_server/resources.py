@@ -178,13 +178,13 @@ def group_from(group: Group) -> PeopleGroup:
 
 
 def _resource(model: type[AnyResource], row: Any, location: str, **attributes: Any) -> AnyResource:
-    given = {name: value for name, value in attributes.items() if value not in (None, [])}
+    assigned = {name: value for name, value in attributes.items() if value not in (None, [])}
     resource = model.model_validate(
         {
             "schemas": [str(model.__schema__)],
             "id": str(row.pk),
             **({"externalId": row.external_id} if row.external_id else {}),
-            **given,
+            **assigned,
         }
     )
     text = canonical_json(resource.model_dump(scim_ctx=Context.DEFAULT))

@@ -264,10 +264,10 @@ def _give_roles(
 def _roles(users: Collection[int], teams: Collection[UUID]) -> dict[_Place, Role]:
     """Return the strongest role of people in teams by their groups of any directory."""
     rows = DirectoryGroupMember.objects.filter(person__user__in=users, group__team__in=teams)
-    given: dict[_Place, set[str]] = {}
+    role_names: dict[_Place, set[str]] = {}
     for team_id, user_id, name in rows.values_list("group__team", "person__user", "group__role"):
-        given.setdefault(_Place(team_id, user_id), set()).add(name)
-    return {place: role for place, names in given.items() if (role := strongest_role(names))}
+        role_names.setdefault(_Place(team_id, user_id), set()).add(name)
+    return {place: role for place, names in role_names.items() if (role := strongest_role(names))}
 
 
 def _rank(role: Role | None) -> int:

@@ -15,7 +15,7 @@ from inbox.rules.people.access import Actor
 
 @dataclass(frozen=True)
 class Narrowing:
-    """What every result of a search must have; None: anything."""
+    """Values that every result of a search has; None: any."""
 
     id: str | None = None
     external_id: str | None = None

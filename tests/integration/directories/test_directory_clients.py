@@ -89,8 +89,8 @@ def test_entra_adds_and_removes_members_by_value(world, scim, entra_user, give):
     body = {"schemas": [GROUP], "externalId": "8aa1a0c0", "displayName": "Approvers", "members": []}
     group = scim.call("POST", "Groups", body).json()["id"]
     give(group, Role.REVIEWER)
-    found = scim.get('Groups?excludedAttributes=members&filter=displayName+eq+"Approvers"')
-    assert [row["id"] for row in found.json()["Resources"]] == [group]
+    answer = scim.get('Groups?excludedAttributes=members&filter=displayName+eq+"Approvers"')
+    assert [row["id"] for row in answer.json()["Resources"]] == [group]
 
     add = {"op": "Add", "path": "members", "value": [{"$ref": None, "value": person}]}
     assert scim.patch(f"Groups/{group}", add).status_code == 204

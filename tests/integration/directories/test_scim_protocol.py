@@ -21,7 +21,7 @@ def names(response):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('userName eq "BEA@corp.example"', ["bea"]),
         ('externalId eq "CARL"', ["carl"]),
@@ -35,8 +35,8 @@ def names(response):
         ('externalId eq "\\ud800"', []),
     ],
 )
-def test_filters(scim, people, text, found):
-    assert names(scim.get(f"Users?filter={_quoted(text)}")) == found
+def test_filters(scim, people, text, expected):
+    assert names(scim.get(f"Users?filter={_quoted(text)}")) == expected
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_groups_are_found_by_member(scim, people):
     scim.add_group("B", people["carl"])
     text = _quoted(f'members[value eq "{people["carl"]}"]')
 
-    found = scim.get(f"Groups?filter={text}&excludedAttributes=members").json()["Resources"]
+    matches = scim.get(f"Groups?filter={text}&excludedAttributes=members").json()["Resources"]
 
-    assert [row["displayName"] for row in found] == ["B"]
-    assert "members" not in found[0]
+    assert [row["displayName"] for row in matches] == ["B"]
+    assert "members" not in matches[0]
 
 
 def test_versions(scim, people):

@@ -30,4 +30,4 @@ def test_who_is_removed_before_the_mail_gets_none(world, alice, bob, how):
     send_all()
 
     assert not mail.outbox
-    assert not Notification.objects.filter(sent_at__isnull=False).exists()
+    assert {notification.why for notification in Notification.objects.all()} == {"no_access"}
