@@ -20,7 +20,7 @@ class DirectoryForm(ActionForm):
     names = {"networks": "network_lines"}
     network_lines = forms.CharField(
         required=False,
-        label=_("networks"),
+        label=_("Networks"),
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("One per line, as in 192.0.2.0/24. Leave empty to allow all."),
     )

@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
                 ('last_used_at', models.DateTimeField(help_text='accurate to a minute', null=True)),
                 ('last_refused_at', models.DateTimeField(null=True)),
             ],
+            options={'verbose_name_plural': 'directories'},
         ),
         migrations.CreateModel(
             name='DirectoryGroup',
@@ -41,7 +42,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('changed_at', models.DateTimeField()),
                 ('directory', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='groups', to='inbox.directory')),
-                ('team', models.ForeignKey(blank=True, help_text='null: the group gives nothing', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='inbox.team')),
+                ('team', models.ForeignKey(blank=True, help_text='empty: the group gives nothing', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='inbox.team')),
             ],
         ),
         migrations.CreateModel(

@@ -29,7 +29,7 @@ def scim_response(
         body,
         status=status,
         content_type=SCIM_JSON,
-        headers={"Cache-Control": "private, no-cache", **(headers or {})},
+        headers={"Cache-Control": "no-store", **(headers or {})},
     )
 
 

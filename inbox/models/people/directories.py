@@ -33,6 +33,9 @@ class Directory(models.Model):
     last_used_at = models.DateTimeField(null=True, help_text="accurate to a minute")
     last_refused_at = models.DateTimeField(null=True)
 
+    class Meta:
+        verbose_name_plural = "directories"
+
     def __str__(self) -> str:
         return self.name
 
@@ -73,7 +76,7 @@ class DirectoryGroup(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="null: the group gives nothing",
+        help_text="empty: the group gives nothing",
     )
     role = models.CharField(max_length=10, choices=choices(Role), blank=True)
     created_at = models.DateTimeField()
