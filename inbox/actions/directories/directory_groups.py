@@ -160,14 +160,14 @@ def map_group(*, group_id: UUID, team_id: UUID | None, role: Role | None, actor:
 
 
 class _Gift(NamedTuple):
-    """What a group gives its members; None and "": nothing."""
+    """The team and the role that a group gives its members; None and "": nothing."""
 
     team_id: UUID | None
     role: str
 
 
 class _Mapping(NamedTuple):
-    """A change of what a group gives."""
+    """A change of the team and role of a group."""
 
     group: DirectoryGroup
     before: _Gift
