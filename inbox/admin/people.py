@@ -27,13 +27,18 @@ class UserPage(ChangedByActions):
     heavy = ("password",)
     fields: ClassVar[Any] = (
         *("username", column("display_name", "name"), "email", "teams", "owned", "is_active"),
-        *("is_superuser", "last_login", "date_joined"),
+        *("directory", "is_superuser", "last_login", "date_joined"),
     )
     readonly_fields = tuple(name for name in fields if name != "is_active")
 
     def teams(self, row: User) -> str:
         memberships = row.memberships.select_related("team").order_by("team__name")
         return "\n".join(f"{membership.team.name}: {membership.role}" for membership in memberships)
+
+    def directory(self, row: User) -> str:
+        """Return the directory to which the person belongs."""
+        person = getattr(row, "directory_user", None)
+        return escape_invisible(person.directory.name) if person else "-"
 
     @admin.display(description=_("ends on deactivation"))
     def owned(self, row: User) -> str:

@@ -9,6 +9,7 @@ from inbox.api.base.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("api/", include("inbox.api.urls")),
+    path("scim/v2/", include("inbox.scim_server.urls")),
     # APPEND_SLASH would reveal to everybody that the page exists.
     path("admin", site.admin_view(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/", site.urls),

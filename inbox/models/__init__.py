@@ -38,6 +38,12 @@ from inbox.models.notifications.notifications import (
     Subscription,
 )
 from inbox.models.people.api_keys import ApiKey
+from inbox.models.people.directories import (
+    Directory,
+    DirectoryGroup,
+    DirectoryGroupMember,
+    DirectoryUser,
+)
 from inbox.models.people.groups import Group, GroupMember
 from inbox.models.people.invitations import Invitation
 from inbox.models.people.team_limits import TeamLimits, TeamUse
@@ -83,6 +89,10 @@ __all__ = [
     "DeliveredOutcome",
     "Delivery",
     "DeliveryAttempt",
+    "Directory",
+    "DirectoryGroup",
+    "DirectoryGroupMember",
+    "DirectoryUser",
     "DueStep",
     "Endorsement",
     "Endpoint",

@@ -1,17 +1,18 @@
 """
 Database locks, in the order in which a transaction takes them.
 
-1. The superusers, by id.
-2. One session of an external agent.
-3. One thread.
-4. The active grants of the thread's agent, by id.
-5. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
+1. One directory.
+2. The superusers, by id, then one user.
+3. One session of an external agent.
+4. One thread.
+5. The active grants of the thread's agent, by id.
+6. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
    a sink of checkpoints or entries, a second factor, a channel of notifications, the state of the
    background verification.
-   A person who adds a channel is locked before it. When a person leaves: their keys, then their
+   A person who adds a channel is locked before it. When people leave: their keys, then their
    webhooks, each by id.
-6. Teams, by id: for their settings and members, and for entries of their audit chains.
-7. The audit chain of the installation (advisory).
+7. Teams, by id: for their settings and members, and for entries of their audit chains.
+8. The audit chain of the installation (advisory).
 
 Re-read anything that was loaded before a lock; it may be stale. On SQLite every transaction is
 IMMEDIATE, which locks the whole database first. Locks are `NO KEY UPDATE` where other
@@ -35,6 +36,7 @@ from inbox.models import (
     AuditVerification,
     Channel,
     CheckpointSink,
+    Directory,
     EntrySink,
     Grant,
     SavedView,
@@ -126,6 +128,11 @@ def lock_grant(grant_id: UUID) -> Grant | None:
     return Grant.objects.select_for_update(no_key=True).filter(pk=grant_id).first()
 
 
+def lock_directory(directory_id: UUID) -> Directory | None:
+    """Lock a directory, so that its requests follow each other."""
+    return Directory.objects.select_for_update(no_key=True).filter(pk=directory_id).first()
+
+
 def lock_team(team_id: UUID) -> Team:
     """Lock a team; raises Team.DoesNotExist."""
     return Team.objects.select_for_update(no_key=True).get(pk=team_id)
@@ -157,16 +164,16 @@ def lock_api_key(key_id: UUID) -> ApiKey | None:
     return rows.select_related("team", "agent").filter(pk=key_id).first()
 
 
-def lock_credentials(user_id: int, team_id: UUID | None = None) -> None:
+def lock_credentials(user_ids: Collection[int], team_id: UUID | None = None) -> None:
     """
-    Lock the keys of a person, then their webhooks, each by id: in one team, or in all.
+    Lock the keys of people, then their webhooks, each by id: in one team, or in all.
 
     Call it before locking teams, and read the rows afterwards.
     """
     of_team = {} if team_id is None else {"team": team_id}
-    keys = ApiKey.objects.filter(ApiKey.owned_by(user_id), revoked_at=None, **of_team)
+    keys = ApiKey.objects.filter(ApiKey.owned_by(user_ids), revoked_at=None, **of_team)
     list(keys.select_for_update(no_key=True).order_by("pk").values_list("pk"))
-    webhooks = WebhookEndpoint.objects.filter(owner=user_id, removed_at=None, **of_team)
+    webhooks = WebhookEndpoint.objects.filter(owner__in=user_ids, removed_at=None, **of_team)
     list(webhooks.select_for_update(no_key=True).order_by("pk").values_list("pk"))
 
 

@@ -174,12 +174,18 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
         LastAdmin: no active superuser would be left.
     """
     user = _lock_user(actor, pk=user_id)
+    if user.is_active is not is_active and not is_active:
+        _check_other_superuser(user)
+    switch_account(user, is_active=is_active, actor=actor)
+
+
+def switch_account(user: User, *, is_active: bool, actor: Actor) -> None:
+    """Do what `set_active` does for a person whom the caller has locked after the superusers."""
     if user.is_active is is_active:
         return
     if not is_active:
-        _check_other_superuser(user)
         end_sessions(user.pk)
-        _end_credentials(user, actor)
+        end_all_credentials(user, actor)
     user.is_active = is_active
     user.save(update_fields=["is_active"])
     action = "person.activated" if is_active else "person.deactivated"
@@ -205,9 +211,9 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     record_change(user.pk, action, actor, username=user.username)
 
 
-def _end_credentials(user: User, actor: Actor) -> None:
+def end_all_credentials(user: User, actor: Actor) -> None:
     """End the keys, webhooks and invitations of a person in all teams, also in former ones."""
-    lock_credentials(user.pk)
+    lock_credentials([user.pk])
     teams = Team.objects.values_list("pk", flat=True)
     owned = rows_of(user.pk, list(teams))
     # Their present teams as well: they may be making their first key there at this moment.

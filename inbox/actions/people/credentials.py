@@ -37,7 +37,7 @@ def hand_over(
         Forbidden.
         InvalidValue: the new owner is no active member.
     """
-    lock_credentials(owner_id, team_id)
+    lock_credentials([owner_id], team_id)
     lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
     rows = {row.pk: row for row in rows_of(owner_id, [team_id]).all()}
     if credential_id not in rows:

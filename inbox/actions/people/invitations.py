@@ -69,7 +69,7 @@ def invite(
         team = lock_permitted_team(team_id, actor, Permission.ADMIN, fresh_sign_in=True)
         now = database_now()
         check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
-        _check_address(email)
+        check_address(email, field="email")
         if earlier := existing_result(idempotency, actor=actor, now=now):
             return Invitation.objects.get(pk=earlier), ""
         open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
@@ -179,7 +179,8 @@ def _lock_invitation(
     return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
 
 
-def _check_address(email: str) -> None:
+def check_address(email: str, *, field: str) -> None:
+    """Raise InvalidValue, with a problem of the field, unless a text is an address."""
     try:
         validate_email(email)
         is_valid = len(email) <= MAX_EMAIL_CHARACTERS
@@ -187,7 +188,7 @@ def _check_address(email: str) -> None:
         is_valid = False
     if not is_valid:
         text = TranslatableMessage("Enter a valid e-mail address.")
-        raise errors.InvalidValue(text, problems={"email": [text]})
+        raise errors.InvalidValue(text, problems={field: [text]})
 
 
 def record(row: Invitation, action: str, actor: Actor, now: datetime, **detail: Any) -> None:

@@ -140,13 +140,24 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
     if before is role:
         return row
     check_role_given(role=role, before=before, may_give=permissions_in(actor, team_id))
+    assign_role(row, role, actor)
+    return row
+
+
+def assign_role(row: Membership, role: Role, actor: Actor, **detail: str) -> None:
+    """
+    Give a member another role, in the transaction of the caller, who has locked the team.
+
+    Raises:
+        LastAdmin.
+    """
+    before = Role(row.role)
     check_admin_stays(before=before, after=role, other_admins=_other_admins(row))
     row.role = role
     row.save(update_fields=["role"])
     if Permission.DECIDE not in ROLE_PERMISSIONS[role]:
-        clear_assignments(team_id, user_id)
-    _record(row, "member.role_changed", actor, before=before.value, role=role.value)
-    return row
+        clear_assignments(row.team_id, row.user_id)
+    _record(row, "member.role_changed", actor, before=before.value, role=role.value, **detail)
 
 
 @transaction.atomic(durable=True)
@@ -167,13 +178,11 @@ def remove_member(
     leaves = actor.user_id == user_id
     permission = Permission.READ if leaves and not heirs else Permission.ADMIN
     if user_id <= _MAX_ID:
-        lock_credentials(user_id, team_id)
+        lock_credentials([user_id], team_id)
     lock_permitted_team(team_id, actor, permission)
     row = _member(team_id, user_id)
-    check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
-    _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)
-    row.delete()
-    clear_assignments(team_id, user_id)
+    check_can_leave(row)
+    delete_membership(row, "member.left" if leaves else "member.removed", actor)
     heirs = heirs or {}
     members = members_by_id(team_id, set(heirs.values()))  # read after the deletion
     end_credentials(
@@ -183,6 +192,22 @@ def remove_member(
         now=database_now(),
         heirs={key: members[heir] for key, heir in heirs.items()},
     )
+
+
+def check_can_leave(row: Membership) -> None:
+    """Raise LastAdmin if the team would have no active administrator without this member."""
+    check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
+
+
+def delete_membership(row: Membership, action: str, actor: Actor, **detail: str) -> None:
+    """
+    Delete a membership, in the transaction of the caller, who has locked the team.
+
+    The caller ends the credentials of the person in the team as well.
+    """
+    _record(row, action, actor, role=row.role, **detail)
+    row.delete()
+    clear_assignments(row.team_id, row.user_id)
 
 
 def _member(team_id: UUID, user_id: int) -> Membership:

@@ -1,5 +1,6 @@
 """Parsing of request bodies as strict JSON."""
 
+from collections.abc import Collection
 from typing import IO, Any
 
 from django.conf import settings
@@ -18,7 +19,7 @@ class StrictJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
     ) -> Any:
-        return _parse(_read(stream), empty=b"{}")
+        return parse_json(_read(stream), empty=b"{}")
 
 
 def json_body(request: HttpRequest) -> Any:
@@ -28,17 +29,17 @@ def json_body(request: HttpRequest) -> Any:
     Raises:
         InvalidInput, TooLarge, UnsupportedMedia.
     """
-    return _parse(body_of_json(request))
+    return parse_json(body_of_json(request))
 
 
-def body_of_json(request: HttpRequest) -> bytes:
+def body_of_json(request: HttpRequest, types: Collection[str] = ("application/json",)) -> bytes:
     """
-    Return the body of a request that says that it is JSON.
+    Return the body of a request that says that it is JSON, with one of these content types.
 
     Raises:
         TooLarge, UnsupportedMedia.
     """
-    if request.content_type != "application/json":
+    if request.content_type not in types:
         raise UnsupportedMedia("Send the input as JSON, with Content-Type: application/json.")
     if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
         raise TooLarge(_TOO_LARGE)
@@ -53,10 +54,12 @@ def _read(stream: IO[Any] | HttpRequest) -> bytes:
     return body
 
 
-def _parse(body: bytes, empty: bytes = b"") -> Any:
-    """Raises InvalidInput."""
+def parse_json(
+    body: bytes, empty: bytes = b"", *, limits: strict_json.Limits = strict_json.DEFAULT_LIMITS
+) -> Any:
+    """Return strict JSON. Raises InvalidInput."""
     try:
-        return strict_json.loads(body or empty)
+        return strict_json.loads(body or empty, limits=limits)
     except strict_json.JsonRejected as error:
         raise InvalidInput(str(error)) from error
 

@@ -1,5 +1,7 @@
 """API keys."""
 
+from collections.abc import Collection
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -74,9 +76,9 @@ class ApiKey(models.Model):
         ]
 
     @classmethod
-    def owned_by(cls, user_id: int) -> Q:
-        """Return the condition for the keys that end when this person leaves."""
-        return Q(owner=user_id) | Q(owner=None, made_by_user=user_id)
+    def owned_by(cls, user_ids: Collection[int]) -> Q:
+        """Return the condition for the keys that end when these people leave."""
+        return Q(owner__in=user_ids) | Q(owner=None, made_by_user__in=user_ids)
 
     def permissions(self) -> frozenset[Permission]:
         return permissions_of_key(self.scopes, of_agent=self.agent_id is not None)

@@ -51,7 +51,7 @@ class OwnedRows:
 def rows_of(user_id: int, team_ids: Collection[UUID]) -> OwnedRows:
     """Return what a person owns in these teams and has not ended, each kind by id."""
     now = database_now()
-    keys = ApiKey.objects.filter(ApiKey.owned_by(user_id), team__in=team_ids, revoked_at=None)
+    keys = ApiKey.objects.filter(ApiKey.owned_by([user_id]), team__in=team_ids, revoked_at=None)
     webhooks = WebhookEndpoint.objects.filter(owner=user_id, team__in=team_ids, removed_at=None)
     invitations = Invitation.objects.filter(
         owner=user_id, team__in=team_ids, accepted_at=None, withdrawn_at=None

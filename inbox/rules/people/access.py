@@ -74,6 +74,7 @@ class Actor:
     maker_id: int | None = None  #: the person who received the key's token
     #: The account in a chat that acts for the person; it may be disconnected at any time.
     chat_identity_id: UUID | None = None
+    directory_id: UUID | None = None  #: that acts over SCIM; its token may end at any time
     #: A superuser in the admin, who administers every team.
     runs_installation: bool = False
 

@@ -10,8 +10,8 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import has_invisible_characters
 
 MAX_NAME_CHARACTERS: Final = 150
-#: The audit trail and pages name keys, agents and the system so.
-_RESERVED: Final = ("key", "system", "agent", "signoff")
+#: The audit trail and pages name keys, agents, directories and the system so.
+_RESERVED: Final = ("key", "system", "agent", "directory", "signoff")
 #: Characters that many fonts draw alike.
 _DRAWN_ALIKE: Final = str.maketrans("1l|0", "iiio")
 

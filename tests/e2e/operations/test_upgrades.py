@@ -112,6 +112,8 @@ NEW_TABLES = (
     *("inbox_toolpresentation", "inbox_agenterror", "inbox_agentsession", "inbox_agentrequest"),
     *("inbox_workerheartbeat", "inbox_entrysink"),
     *("inbox_teamlimits", "inbox_teamuse"),
+    *("inbox_directory", "inbox_directoryuser", "inbox_directorygroup"),
+    "inbox_directorygroupmember",
 )
 #: The last migration of the version before, whose processes may still run during an upgrade.
 VERSION_BEFORE = "0074_message_arguments"

@@ -393,6 +393,9 @@ POST mcp                                         401 401 401 401 401 401 401 403
 _FAMILIES = """
 GET  admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
 POST admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
+GET  scim                                        401 401 401 401 401 401 401 401 401 401 401 401 401 401 401 401
+POST scim                                        401 401 401 401 401 401 401 401 401 401 401 401 401 401 401 401
+PUT  scim                                        401 401 401 401 401 401 401 401 401 401 401 401 401 401 401 401
 """  # noqa: E501
 
 
@@ -555,6 +558,8 @@ class Route:
             ("<str:key>", "no-key"),
             ("<str:token>", "no-token"),
             ("<path:object_id>", things.thread_id),
+            ("<str:resource_id>", things.thread_id),
+            ("<path:resource_id>", "nothing"),
             ("<path:rest>", "nothing"),
             ("<path:item>", "1"),
             ("<int:number>", "1"),

@@ -50,6 +50,10 @@ def _opens_mcp(site: Site, token: str) -> bool:
     return answer.status_code == 200
 
 
+def _opens_scim(site: Site, token: str) -> bool:
+    return site.get("/scim/v2/Users", headers=_bearer(token)).status_code == 200
+
+
 def _opens_socket(site: Site, token: str) -> bool:
     address = f"ws://{urlsplit(site.url).netloc}/ws/live/"
     try:
@@ -104,6 +108,7 @@ ENTRANCES: dict[str, Callable[[Site, str], bool]] = {
     "REST, in the query": _opens_rest_by_query,
     "AG-UI": _opens_agui,
     "MCP": _opens_mcp,
+    "SCIM": _opens_scim,
     "WebSocket": _opens_socket,
     "cookie": _opens_session,
     "metrics": _opens_metrics,
@@ -123,6 +128,7 @@ OPENS: dict[str, set[str]] = {
     "key of an agent": _OF_KEYS,
     "key without run": _OF_KEYS - {"MCP"},
     "revoked key": set(),
+    "token of a directory": {"SCIM"},
     "session": {"cookie"},
     "stored session": set(),
     "metrics token": {"metrics", "readiness"},
@@ -170,6 +176,7 @@ def print_tokens() -> None:
     from allauth.account.utils import user_pk_to_url_str
     from django.db import transaction
 
+    from inbox.actions.directories.directories import add_directory
     from inbox.actions.notifications.chat_accounts import issue_link_code
     from inbox.actions.notifications.decision_links import issue_links
     from inbox.actions.people.invitations import invite
@@ -197,6 +204,7 @@ def print_tokens() -> None:
     address = EmailAddress.objects.create(user=user, email="fresh@example.com")
     password_key = default_token_generator.make_token(user)
     tokens = {
+        "token of a directory": add_directory(name="corp", actor=SEED)[1],
         "link to decide": links[request.pk],
         "link to unsubscribe": unsubscribe_token(Channel.objects.get(user=user).pk),
         "invitation": invitation.rstrip("/").rpartition("/")[2],

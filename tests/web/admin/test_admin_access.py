@@ -13,6 +13,7 @@ from inbox.models import (
     ApiKey,
     AuditPayload,
     Comment,
+    Directory,
     Endpoint,
     IdempotencyRecord,
     User,
@@ -41,15 +42,21 @@ def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
     from inbox import transparency_log
     from inbox.actions.decisions.claims_and_comments import add_comment
+    from inbox.actions.directories.directories import add_directory
+    from inbox.actions.directories.directory_groups import add_group
     from inbox.actions.people.api_keys import rotate_key
     from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt
+    from inbox.queries.directories.directories import directory_actor
+    from inbox.rules.directories.directory_people import PeopleGroup
     from inbox.rules.people.access import SEED
 
     interrupt = Interrupt.objects.get(pk=things.interrupt_id)
     add_comment(interrupt_id=interrupt.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
+    _, token = add_directory(name="corp", actor=SEED)
+    add_group(group=PeopleGroup("Staff"), actor=directory_actor(f"Bearer {token}", "127.0.0.1"))
     transparency_log.append_and_sign()
     return things
 
@@ -86,6 +93,7 @@ def secrets():
     secrets = [HEADER_VALUE, *User.objects.exclude(password="").values_list("password", flat=True)]
     for model, columns in (
         (ApiKey, ("digest", "former_digest")),
+        (Directory, ("digest",)),
         (WebhookEndpoint, ("secret", "former_secret")),
         (Endpoint, ("headers",)),
         (AuditPayload, ("salt",)),

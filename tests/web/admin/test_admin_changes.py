@@ -7,12 +7,24 @@ from allauth.usersessions.models import UserSession
 from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.directories.directories import add_directory
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
-from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
+from inbox.models import (
+    Agent,
+    ApiKey,
+    Directory,
+    DirectoryGroup,
+    Membership,
+    Team,
+    User,
+    WebhookEndpoint,
+)
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import decrypt
+from inbox.queries.directories.directories import directory_actor
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED
 from tests.support.steps import reread
@@ -269,6 +281,58 @@ def test_the_last_superuser_stays(sue, admin, new_entries):
     assert "at least one superuser" in words(refused)
     assert User.objects.get(pk=sue.pk).is_active
     assert new_entries() == []
+
+
+# -- directories ----------------------------------------------------------------------------------
+
+
+def test_a_directory_is_made_changed_and_revoked(world, admin, new_entries):
+    address = "/admin/inbox/directory/add/"
+    form = opened(admin, address).fill("name", "corp").fill("network_lines", "192.0.2.0/24")
+
+    token = told_once(press(admin, address, form))
+
+    row = Directory.objects.get(name="corp")
+    assert directory_actor(f"Bearer {token}", "192.0.2.7").directory_id == row.pk
+    assert row.expires_at is not None
+    press(admin, path(row), opened(admin, path(row)).fill("network_lines", ""))
+    newer = told_once(press_surely(admin, path(row), "_replace"))
+    assert directory_actor(f"Bearer {newer}", "127.0.0.1").directory_id == row.pk
+    press_surely(admin, path(row), "_revoke")
+    assert reread(row).revoked_at is not None
+    assert [action for action, who in new_entries() if who == SUE] == [
+        "directory.added",
+        "directory.networks_changed",
+        "directory.token_replaced",
+        "directory.revoked",
+    ]
+
+
+def test_a_directory_that_cannot_be_is_refused_in_its_form(admin, new_entries):
+    address = "/admin/inbox/directory/add/"
+    form = opened(admin, address).fill("name", "corp").fill("network_lines", "corp.example")
+
+    refused = press(admin, address, form)
+
+    assert "Enter networks such as" in words(refused)
+    assert new_entries() == []
+
+
+def test_a_superuser_chooses_what_a_group_gives(world, admin, new_entries):
+    row, _ = add_directory(name="corp", actor=SEED)
+    group = DirectoryGroup.objects.create(
+        directory=row, display_name="Staff", created_at=database_now(), changed_at=database_now()
+    )
+    before = new_entries()
+
+    form = opened(admin, path(group)).choose("team", str(world.team.pk))
+    refused = press(admin, path(group), form)
+    assert "Choose a team and a role" in words(refused)
+    form = opened(admin, path(group)).choose("team", str(world.team.pk)).choose("role", "viewer")
+    press(admin, path(group), form)
+
+    assert (reread(group).team, reread(group).role) == (world.team, "viewer")
+    assert new_entries()[len(before) :] == [("directory.group_mapped", SUE)]
 
 
 # -- and no way around them -----------------------------------------------------------------------

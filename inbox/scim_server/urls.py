@@ -1,0 +1,24 @@
+"""URLs of the SCIM server, below /scim/v2/."""
+
+from typing import Any
+
+from django.urls import path
+
+from inbox.scim_server.entry import serve_scim
+
+
+def _endpoint(name: str) -> list[Any]:
+    address = {"endpoint": name}
+    return [path(name, serve_scim, address), path(f"{name}/<str:resource_id>", serve_scim, address)]
+
+
+urlpatterns = [
+    *_endpoint("Users"),
+    *_endpoint("Groups"),
+    *_endpoint("ResourceTypes"),
+    *_endpoint("Schemas"),
+    path("ServiceProviderConfig", serve_scim, {"endpoint": "ServiceProviderConfig"}),
+    path(".search", serve_scim, {"endpoint": "search"}),
+    path("", serve_scim),
+    path("<path:resource_id>", serve_scim),
+]
