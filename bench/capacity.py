@@ -27,6 +27,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from bench import workloads
 from bench.figures import Figures, medians
 from bench.meter import Meter, foreign_cpu_seconds
+from bench.plan import FOREIGN_CORES
 from bench.report import machine
 from bench.shapes import Checkout, Subject, start
 from bench.wire import Connection
@@ -34,6 +35,8 @@ from bench.wire import Connection
 POSTGRES = {"shared_preload_libraries": "pg_stat_statements", "autovacuum_naptime": "10s"}
 KINDS = ("web", "worker", "PostgreSQL", "Redis")
 _SETTLE_SECONDS = 1.0
+#: Web processes announce their pages to each other so often (inbox.feed.presence).
+_PRESENCE_SECONDS = 10.0
 #: Rows, bytes, and bytes of indexes, by table.
 Tables = Mapping[str, tuple[int, int, int]]
 #: People of the demo's team with a session each; prints their cookies as JSON.
@@ -99,12 +102,12 @@ class Sizes:
     expiring: int
 
 
-FULL = Sizes({1: 40, 8: 160, 32: 256}, 3, 8.0, (100, 500), 1_000, 9_500, 6_000, 100)
+FULL = Sizes({1: 40, 8: 160, 32: 256}, 3, 8.0, (100, 500), 5_000, 9_500, 6_000, 100)
 QUICK = Sizes({1: 4, 8: 16}, 1, 2.0, (2, 5), 20, 20, 40, 5)
 
 
 class Counters:
-    """What the processes and servers of a scaled subject have counted so far."""
+    """The counters of the processes and servers of a scaled subject."""
 
     def __init__(self, subject: Subject, product: Checkout) -> None:
         self._meters = {kind: Meter([subject.pids[kind]]) for kind in KINDS}
@@ -207,7 +210,7 @@ def measure(subject: Subject, sizes: Sizes) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "command": "python -m bench.capacity --json bench/costs.json",
         "machine": machine(),
-        "other processes, cores": (foreign_cpu_seconds() - foreign) / (time.perf_counter() - begun),
+        FOREIGN_CORES: (foreign_cpu_seconds() - foreign) / (time.perf_counter() - begun),
         "commit ms": commit_ms,
         "idle, a second": idle,
         "trip": trips,
@@ -222,16 +225,21 @@ def _trips(
     subject: Subject, counters: Counters, idle: Figures, at_once: int, number: int
 ) -> Figures:
     """Return the costs of a trip above those of idle processes, and its durations."""
-    before = counters.read()
+    before, foreign = counters.read(), foreign_cpu_seconds()
     figures = asyncio.run(workloads.trips(subject.target, at_once=at_once, number=number))
     time.sleep(_SETTLE_SECONDS)
-    costs = _above(counters.read(), before, idle, number // at_once * at_once)
+    after = counters.read()
+    costs = _above(after, before, idle, number // at_once * at_once)
+    # The servers of the subject are children of this process, and so not foreign.
+    others = (foreign_cpu_seconds() - foreign) / (
+        (after["seconds"] or 0) - (before["seconds"] or 0)
+    )
     durations = {
         name: figures[name]
         for name in figures
         if " p50 " in name or " p95 " in name or name.startswith("trips")
     }
-    return {**costs, **durations}
+    return {**costs, **durations, FOREIGN_CORES: max(0.0, others)}
 
 
 def _above(after: Figures, before: Figures, idle: Figures, number: int) -> Figures:
@@ -298,7 +306,10 @@ async def _pages(
         "web bytes a page": (memory[many] - memory[few]) / (many - few),
         "web CPU us a wake-up of another team": foreign * 1000 / sizes.wakeups,
         "web CPU us a message to a page": own * 1000 / (20 * most),
-        "web CPU us a second for a page elsewhere": elsewhere * 1000 / sizes.foreign_pages / 10,
+        "web CPU us a second for a page elsewhere": elsewhere
+        * 1000
+        / sizes.foreign_pages
+        / _PRESENCE_SECONDS,
         "reading again": await _read_again(subject, counters, cookies[0], times=5 * sizes.rounds),
     }
 
@@ -329,18 +340,16 @@ async def _drain(socket: ClientConnection) -> None:
 async def _cost_of_sending(
     product: Checkout, counters: Counters, *, wakeups: int = 0, pages: int = 0, is_own: bool = False
 ) -> float:
-    """Return the milliseconds that the web process spends in ten seconds on such messages."""
-    seconds = 10.0
+    """Return the milliseconds that the web process spends on such messages within ten seconds."""
     await asyncio.sleep(_SETTLE_SECONDS)
-    before = counters.cpu_ms("web")
-    await asyncio.sleep(seconds)
-    between = counters.cpu_ms("web")
+    idle, begun = counters.cpu_ms("web"), time.perf_counter()
+    await asyncio.sleep(_PRESENCE_SECONDS)
+    before, sent = counters.cpu_ms("web"), time.perf_counter()
     code = _SEND.format(is_own=is_own, pages=pages, wakeups=wakeups)
-    sending = asyncio.create_task(asyncio.to_thread(product.run, "manage.py", "shell", "-c", code))
-    await asyncio.sleep(seconds)
-    after = counters.cpu_ms("web")
-    await sending
-    return max(0.0, (after - between) - (between - before))
+    await asyncio.to_thread(product.run, "manage.py", "shell", "-c", code)
+    await asyncio.sleep(_PRESENCE_SECONDS)
+    spent, seconds = counters.cpu_ms("web") - before, time.perf_counter() - sent
+    return max(0.0, spent - seconds * (before - idle) / (sent - begun))
 
 
 async def _read_again(subject: Subject, counters: Counters, cookie: str, *, times: int) -> Figures:
