@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -67,6 +67,8 @@ class Subject:
 
     target: Target
     product: "Checkout | None"  #: None for the bare server, which has no inbox
+    #: Of the scaled shape: the process ids of web, worker, PostgreSQL and Redis.
+    pids: Mapping[str, int] = field(default_factory=dict)
 
     def fill(self, number: int, *, finished: int = 0) -> None:
         """
@@ -124,6 +126,7 @@ def start(
     with_policy: bool = False,
     subscribers: int = 0,
     settings: Mapping[str, str] = MappingProxyType({}),
+    postgres_settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Subject]:
     """
     Start a checkout in this shape, or the bare server, with an empty database on real disks.
@@ -142,12 +145,14 @@ def start(
             return
         port = free_port()
         address = {**_UNBOUNDED, "HOST": "127.0.0.1", "PORT": str(port), **settings}
+        servers: dict[str, int] = {}
         if shape == "embedded":
             product = Checkout(checkout, embedded_environment(directory, **address))
             commands: tuple[tuple[str, ...], ...] = (("--demo", "--no-history"),)
         else:
-            database = stack.enter_context(PostgresServer(durable=True))
+            database = stack.enter_context(PostgresServer(durable=True, settings=postgres_settings))
             redis = stack.enter_context(ValkeyServer())
+            servers = {"PostgreSQL": database.pid, "Redis": redis.pid}
             environment = scaled_environment(
                 directory,
                 database_url=database.create_database("signoff"),
@@ -173,7 +178,9 @@ def start(
             product.run("manage.py", "shell", "--command", _WITHOUT_POLICY)
         if subscribers:
             product.run("manage.py", "shell", "--command", _SUBSCRIBE.format(count=subscribers))
-        yield Subject(Target(url, key, Meter(pids)), product)
+        if shape == "scaled":
+            servers |= dict(zip(("web", "worker"), pids, strict=True))
+        yield Subject(Target(url, key, Meter(pids)), product, servers)
 
 
 @contextmanager

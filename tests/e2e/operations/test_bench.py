@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench import capacity, simulation
 from bench.plan import QUICK, measure
 from bench.report import neighbours, table
 from bench.shapes import start
@@ -34,3 +35,15 @@ def test_every_workload_runs_and_has_figures():
     assert list(compared) == ["W5 1,000 pending"]
     assert "x" in table(results, ["bare", "embedded"], base="bare")
     assert neighbours(results)
+
+
+@pytest.mark.services
+def test_capacity_has_all_costs_that_the_simulation_reads():
+    with start("scaled", postgres_settings=capacity.POSTGRES) as subject:
+        figures = capacity.measure(subject, capacity.QUICK)
+
+    costs = simulation.load_costs(figures)
+    assert min(costs.web, costs.worker, costs.wal_bytes, costs.disk_bytes, costs.signed) > 0
+    assert figures["growth a trip"]["inbox_interrupt"]["rows"] == 1
+    assert figures["connections"]["web to PostgreSQL"] >= 2
+    assert "inbox_event" in capacity.table(figures)
