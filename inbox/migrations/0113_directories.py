@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0106_entry_sinks'),
+        ('inbox', '0108_audit_outlives_threads'),
     ]
 
     operations = [

@@ -37,11 +37,11 @@ def note_heard(*, request: AgentRequest, actor: Actor) -> None:
 def flush_heard() -> None:
     """Write the buffered times: all become the last of them. Without a database they are lost."""
     with _lock:
-        heard = dict(_heard)
+        times = dict(_heard)
         _heard.clear()
     try:
-        for ids in _batches(list(heard)):
-            last = max(heard[request] for request in ids)
+        for ids in _batches(list(times)):
+            last = max(times[request] for request in ids)
             AgentRequest.objects.filter(pk__in=ids, heard_at__lt=last).update(heard_at=last)
     except DatabaseError as error:
         log.warning("heard.not_written", error=type(error).__name__)

@@ -46,15 +46,15 @@ def test_an_asked_call_is_open_until_a_person_decides(program, bob):
 def test_reading_a_request_writes_when_the_program_was_heard_later(program, later):
     request = program.ask()
     pass_time(later, seconds=60)
-    asked = AgentRequest.objects.get(pk=request["id"]).heard_at
+    first = AgentRequest.objects.get(pk=request["id"]).heard_at
 
     with CaptureQueriesContext(connection) as queries:
         program.read(request)
     assert not [query for query in queries if query["sql"].startswith(("UPDATE", "INSERT"))]
 
     flush_heard()
-    heard = AgentRequest.objects.get(pk=request["id"]).heard_at
-    assert (heard - asked).total_seconds() >= 60
+    second = AgentRequest.objects.get(pk=request["id"]).heard_at
+    assert (second - first).total_seconds() >= 60
 
 
 def test_edited_arguments_are_what_is_to_be_executed(program, bob):
