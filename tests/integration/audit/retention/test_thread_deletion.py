@@ -126,7 +126,7 @@ def _rows_of(model, thread_id):
 def test_every_table_with_rows_of_a_thread_is_deleted():
     of_thread, grows = {Thread}, True
     while grows:
-        found = {
+        more = {
             model
             for model in apps.get_app_config("inbox").get_models()
             for field in model._meta.get_fields()
@@ -134,8 +134,8 @@ def test_every_table_with_rows_of_a_thread_is_deleted():
             and field.db_constraint
             and field.related_model in of_thread
         }
-        grows = not found <= of_thread
-        of_thread |= found
+        grows = not more <= of_thread
+        of_thread |= more
 
     assert of_thread == set(thread_deletion.ROWS)
 
