@@ -79,14 +79,14 @@ def test_a_thread_that_is_kept_at_the_same_moment_is_kept_or_gone(old_run):
     for _ in range(rounds(short=10, long=50)):
         run = old_run()
 
-        was_deleted, kept = at_once(
+        was_deleted, thread = at_once(
             [
                 deletion_of(run),
                 partial(keep_thread, thread_id=run.thread_id, is_kept=True, actor=SEED),
             ]
         )
 
-        assert isinstance(kept, NotFound) is was_deleted
+        assert isinstance(thread, NotFound) is was_deleted
         assert Thread.objects.filter(pk=run.thread_id, is_kept=True).exists() is not was_deleted
 
 
