@@ -131,4 +131,5 @@ def test_without_the_lock_they_meet(old_run, committed_world, monkeypatch, witho
     outcomes = at_once([deletion_of(run), message_to(run, committed_world)])
 
     assert meeting.met
-    assert failures(outcomes), "the run lost its thread, or the thread its run"
+    # One of them fails at a foreign key, or the accepted run is deleted with its thread.
+    assert failures(outcomes) or not Run.objects.filter(pk=outcomes[1].run.pk).exists()
