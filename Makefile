@@ -13,7 +13,8 @@ TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only.
 # The races of grants hold on SQLite, too.
 LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients coding_agents \
-	deployment directories framework_snippets frameworks mcp_server monitoring operations recovery security typescript_client \
+	deployment directories framework_snippets frameworks mcp_server monitoring operations recovery security \
+	typescript_client upgrades \
 	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py)) \
 	tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.

@@ -46,13 +46,12 @@ class ProductProcess:
         log: Path,
         is_ready: Callable[["ProductProcess"], bool],
         url: str = "",
+        tree: Path = REPOSITORY,
     ) -> None:
         self.url = url
         self.log = log
         self._log_start = log.stat().st_size if log.exists() else 0
-        self._process = start_child(
-            [sys.executable, *command], log=log, env=environment, cwd=REPOSITORY
-        )
+        self._process = start_child([sys.executable, *command], log=log, env=environment, cwd=tree)
         wait_until(
             lambda: is_ready(self),
             process=self._process,
@@ -140,20 +139,33 @@ def start_embedded(
 
 
 def start_web(
-    environment: Mapping[str, str], *, log: Path, port: int | None = None, demo: bool = False
+    environment: Mapping[str, str],
+    *,
+    log: Path,
+    port: int | None = None,
+    demo: bool = False,
+    tree: Path = REPOSITORY,
 ) -> ProductProcess:
-    """Start a web process of the scaled shape, its database migrated, and wait until it answers."""
-    environment = {"SIGNOFF_STATIC_ROOT": str(_collected_static_files()), **environment}
-    return _start_web(WEB_COMMAND, environment, log=log, port=port, demo=demo)
+    """
+    Start a web process of the scaled shape, its database migrated, and wait until it answers.
+
+    `tree` has the code of another version, which collects its own static files.
+    """
+    if tree == REPOSITORY:
+        environment = {"SIGNOFF_STATIC_ROOT": str(_collected_static_files()), **environment}
+    return _start_web(WEB_COMMAND, environment, log=log, port=port, demo=demo, tree=tree)
 
 
-def start_worker(environment: Mapping[str, str], *, log: Path) -> ProductProcess:
+def start_worker(
+    environment: Mapping[str, str], *, log: Path, tree: Path = REPOSITORY
+) -> ProductProcess:
     """Start a worker of the scaled shape, its database migrated, and wait until it takes runs."""
     return ProductProcess(
         WORKER_COMMAND,
         environment=environment,
         log=log,
         is_ready=lambda process: process.has_logged("worker.ready"),
+        tree=tree,
     )
 
 
@@ -167,7 +179,7 @@ def start_signer(environment: Mapping[str, str], *, log: Path) -> ProductProcess
     )
 
 
-def manage(environment: Mapping[str, str], *arguments: str) -> str:
+def manage(environment: Mapping[str, str], *arguments: str, tree: Path = REPOSITORY) -> str:
     """
     Run a management command to its end and return what it printed, without the last newline.
 
@@ -177,7 +189,7 @@ def manage(environment: Mapping[str, str], *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         env=dict(environment),
-        cwd=REPOSITORY,
+        cwd=tree,
         capture_output=True,
         text=True,
         check=False,
@@ -254,6 +266,7 @@ def _start_web(
     log: Path,
     port: int | None,
     demo: bool,
+    tree: Path = REPOSITORY,
 ) -> ProductProcess:
     port = port or free_port()
     return ProductProcess(
@@ -262,6 +275,7 @@ def _start_web(
         log=log,
         is_ready=lambda process: is_healthy(process.url),
         url=f"http://{_HOST}:{port}",
+        tree=tree,
     )
 
 

@@ -87,8 +87,8 @@ def test_only_administrators_say_for_how_long_and_it_is_written_down_once(world,
         with pytest.raises(InvalidValue):
             set_retention(team_id=world.team.pk, days=days, actor=SEED)
     for _ in range(2):
-        call_command("set_audit_retention", "tests", "30")
-    call_command("set_audit_retention", "tests", "never")
+        call_command("set_retention", "tests", "audit", "30")
+    call_command("set_retention", "tests", "audit", "never")
 
     entries = AuditEntry.objects.filter(action="team.retention_set").order_by("pk")
     assert [entry.content["detail"] for entry in entries] == [
@@ -97,7 +97,7 @@ def test_only_administrators_say_for_how_long_and_it_is_written_down_once(world,
     ]
     for wrong in (("nobody", "30"), ("tests", "soon"), ("tests", "0")):
         with pytest.raises(CommandError):
-            call_command("set_audit_retention", *wrong)
+            call_command("set_retention", wrong[0], "audit", wrong[1])
 
 
 def test_ages_are_counted_by_the_database(log, world, later):

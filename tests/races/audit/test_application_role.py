@@ -1,12 +1,19 @@
 """The application as a role of its own: it does its work, and cannot change history."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
 from agents.demo_agent import execution_counter
 from inbox import engine, sweeper
+from inbox.actions.audit.thread_deletion import delete_if_old
+from inbox.actions.decisions.claims_and_comments import add_comment
+from inbox.actions.people.members import change_team
+from inbox.models import Thread
 from inbox.platform import append_only_triggers
+from inbox.rules.people.access import SEED
 from inbox.transparency_log.reconciliation import reconcile
 from tests.support.audit.logs import keep_in, verify, write_log
 from tests.support.steps import approve, open_interrupts, start
@@ -44,7 +51,8 @@ def test_it_runs_decides_seals_erases_and_verifies(
     "statement",
     [
         "UPDATE inbox_auditentry SET action = 'x'",
-        "DELETE FROM inbox_event",
+        "DELETE FROM inbox_auditentry",
+        "UPDATE inbox_event SET type = 'x'",
         "TRUNCATE inbox_auditleaf",
         "UPDATE inbox_auditpayload SET text = '{}'",
         "ALTER TABLE inbox_auditentry DISABLE TRIGGER ALL",
@@ -58,6 +66,25 @@ def test_it_cannot_change_history_nor_what_protects_it(as_the_application, state
         transaction.atomic(),
     ):
         execute(statement)
+
+
+def test_it_deletes_no_rows_of_threads_that_are_not_deleted(as_the_application, committed_world):
+    (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
+    bob = committed_world.actor(committed_world.bob)
+    add_comment(interrupt_id=interrupt.pk, text="Who asks?", actor=bob)
+
+    for table in ("inbox_event", "inbox_comment"):
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            execute(f"DELETE FROM {table}")
+
+
+def test_it_deletes_old_threads(as_the_application, committed_world):
+    change_team(team_id=committed_world.team.pk, thread_days=30, actor=SEED)
+    run = start(committed_world, "rehearse:echo")
+    old = run.queued_at - timedelta(days=31)
+    Thread.objects.filter(pk=run.thread_id).update(updated_at=old)
+
+    assert delete_if_old(thread_id=run.thread_id)
 
 
 def test_a_temporary_table_does_not_make_payloads_erasable(as_the_application, committed_world):
@@ -74,7 +101,7 @@ def test_a_temporary_table_does_not_make_payloads_erasable(as_the_application, c
     "harm",
     [
         "GRANT UPDATE ON inbox_event TO {role}",
-        "GRANT DELETE ON inbox_comment TO {role}",
+        "GRANT UPDATE ON inbox_comment TO {role}",
         "GRANT DELETE ON inbox_auditcheckpoint TO {role}",
         "GRANT TRUNCATE ON inbox_auditleaf TO {role}",
         "GRANT UPDATE ON inbox_auditpayload TO {role}",

@@ -79,14 +79,14 @@ def test_a_thread_that_is_kept_at_the_same_moment_is_kept_or_gone(old_run):
     for _ in range(rounds(short=10, long=50)):
         run = old_run()
 
-        was_deleted, refusal = at_once(
+        was_deleted, thread = at_once(
             [
                 deletion_of(run),
                 partial(keep_thread, thread_id=run.thread_id, is_kept=True, actor=SEED),
             ]
         )
 
-        assert isinstance(refusal, NotFound) is was_deleted
+        assert isinstance(thread, NotFound) is was_deleted
         assert Thread.objects.filter(pk=run.thread_id, is_kept=True).exists() is not was_deleted
 
 
@@ -131,4 +131,5 @@ def test_without_the_lock_they_meet(old_run, committed_world, monkeypatch, witho
     outcomes = at_once([deletion_of(run), message_to(run, committed_world)])
 
     assert meeting.met
-    assert failures(outcomes), "the run lost its thread, or the thread its run"
+    # One of them fails at a foreign key, or the accepted run is deleted with its thread.
+    assert failures(outcomes) or not Run.objects.filter(pk=outcomes[1].run.pk).exists()

@@ -162,6 +162,8 @@ def test_a_drained_node_leaves_one_of_each():
     for name in ("signoff-web", "signoff-worker"):
         assert of_kind("PodDisruptionBudget")[name]["minAvailable"] == 1
         assert of_kind("Deployment")[name]["replicas"] >= 2
+        rolling = of_kind("Deployment")[name]["strategy"]["rollingUpdate"]
+        assert rolling == {"maxSurge": 1, "maxUnavailable": 0}
     assert of_kind("Deployment")["signoff-signer"]["strategy"] == {"type": "Recreate"}
 
 

@@ -126,7 +126,7 @@ def _rows_of(model, thread_id):
 def test_every_table_with_rows_of_a_thread_is_deleted():
     of_thread, grows = {Thread}, True
     while grows:
-        more = {
+        related = {
             model
             for model in apps.get_app_config("inbox").get_models()
             for field in model._meta.get_fields()
@@ -134,8 +134,8 @@ def test_every_table_with_rows_of_a_thread_is_deleted():
             and field.db_constraint
             and field.related_model in of_thread
         }
-        grows = not more <= of_thread
-        of_thread |= more
+        grows = not related <= of_thread
+        of_thread |= related
 
     assert of_thread == set(thread_deletion.ROWS)
 
@@ -358,9 +358,9 @@ def test_stored_bytes_of_a_deleted_thread_are_erased(
 
 def test_the_command_sets_days_never_and_the_default(world):
     for text, stored in (("30", 30), ("never", 0), ("default", None)):
-        call_command("set_thread_retention", "tests", text)
+        call_command("set_retention", "tests", "threads", text)
         world.team.refresh_from_db()
         assert world.team.thread_days == stored
     for wrong in (("nobody", "30"), ("tests", "soon"), ("tests", "100000")):
         with pytest.raises(CommandError):
-            call_command("set_thread_retention", *wrong)
+            call_command("set_retention", wrong[0], "threads", wrong[1])
