@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -99,8 +100,9 @@ class Kind:
     row: Callable[[Actor, str], Any]
     from_rows: Callable[[Any, str], list[Any]]
     add: Callable[[Any, Actor], Any]
-    change: Callable[[str, Edit, Exchange], Any]
-    remove: Callable[[str, Exchange], None]
+    described: Callable[[Any, Any], Any]  #: what an edited resource says; of its row
+    change: Callable[[str, Callable[[Any], Any], Actor], Any]
+    remove: Callable[[str, Callable[[Any], object], Actor], None]
     #: Groups may have thousands of members, which a response to a small change need not repeat.
     is_patch_echoed: bool
 
@@ -241,7 +243,7 @@ def _put(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
             replacement.active = original.active
         return replacement
 
-    row = kind.change(resource_id, edit, exchange)
+    row = _change(exchange, kind, resource_id, edit)
     (changed,) = kind.from_rows([row], exchange.site)
     return _resource_response(changed, parameters, Context.RESOURCE_REPLACEMENT_RESPONSE)
 
@@ -258,7 +260,7 @@ def _patch(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
         patch.patch(resource)
         return resource
 
-    row = kind.change(resource_id, edit, exchange)
+    row = _change(exchange, kind, resource_id, edit)
     if not kind.is_patch_echoed and not parameters.attributes:
         return HttpResponse(status=204)
     (changed,) = kind.from_rows([row], exchange.site)
@@ -299,8 +301,25 @@ def _cleaned(operation: Any) -> Any:
 
 
 def _delete(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
-    _KINDS[endpoint].remove(resource_id, exchange)
+    kind = _KINDS[endpoint]
+    kind.remove(resource_id, partial(_current, exchange, kind), exchange.actor)
     return HttpResponse(status=204)
+
+
+def _change(exchange: Exchange, kind: Kind, resource_id: str, edit: Edit) -> Any:
+    """Edit a resource, as it is under the lock; return its row."""
+
+    def change(row: Any) -> Any:
+        return kind.described(edit(_current(exchange, kind, row)), row)
+
+    return kind.change(resource_id, change, exchange.actor)
+
+
+def _current(exchange: Exchange, kind: Kind, row: Any) -> Any:
+    """Return a locked row as a resource. Raises PreconditionFailed."""
+    (resource,) = kind.from_rows([row], exchange.site)
+    exchange.check_version(resource)
+    return resource
 
 
 def _parameters(exchange: Exchange, kind: Kind) -> Any:
@@ -336,40 +355,8 @@ def _add_person(user: User, actor: Actor) -> Any:
     return directory_people.add_person(person=resources.person_from(user), actor=actor)
 
 
-def _change_person(person_id: str, edit: Edit, exchange: Exchange) -> Any:
-    def change(row: Any) -> Any:
-        (user,) = resources.users_from([row], exchange.site)
-        exchange.check_version(user)
-        return resources.person_from(edit(user), was_active=row.is_active)
-
-    return directory_people.change_person(person_id=person_id, change=change, actor=exchange.actor)
-
-
-def _remove_person(person_id: str, exchange: Exchange) -> None:
-    def check(row: Any) -> None:
-        exchange.check_version(resources.users_from([row], exchange.site)[0])
-
-    directory_people.remove_person(person_id=person_id, check=check, actor=exchange.actor)
-
-
 def _add_group(group: Group, actor: Actor) -> Any:
     return directory_groups.add_group(group=resources.group_from(group), actor=actor)
-
-
-def _change_group(group_id: str, edit: Edit, exchange: Exchange) -> Any:
-    def change(row: Any) -> Any:
-        (group,) = resources.groups_from([row], exchange.site)
-        exchange.check_version(group)
-        return resources.group_from(edit(group))
-
-    return directory_groups.change_group(group_id=group_id, change=change, actor=exchange.actor)
-
-
-def _remove_group(group_id: str, exchange: Exchange) -> None:
-    def check(row: Any) -> None:
-        exchange.check_version(resources.groups_from([row], exchange.site)[0])
-
-    directory_groups.remove_group(group_id=group_id, check=check, actor=exchange.actor)
 
 
 _KINDS: Final = {
@@ -379,8 +366,13 @@ _KINDS: Final = {
         row=person_of,
         from_rows=resources.users_from,
         add=_add_person,
-        change=_change_person,
-        remove=_remove_person,
+        described=lambda user, row: resources.person_from(user, was_active=row.is_active),
+        change=lambda person_id, change, actor: directory_people.change_person(
+            person_id=person_id, change=change, actor=actor
+        ),
+        remove=lambda person_id, check, actor: directory_people.remove_person(
+            person_id=person_id, check=check, actor=actor
+        ),
         is_patch_echoed=True,
     ),
     "Groups": Kind(
@@ -389,8 +381,13 @@ _KINDS: Final = {
         row=group_of,
         from_rows=resources.groups_from,
         add=_add_group,
-        change=_change_group,
-        remove=_remove_group,
+        described=lambda group, _row: resources.group_from(group),
+        change=lambda group_id, change, actor: directory_groups.change_group(
+            group_id=group_id, change=change, actor=actor
+        ),
+        remove=lambda group_id, check, actor: directory_groups.remove_group(
+            group_id=group_id, check=check, actor=actor
+        ),
         is_patch_echoed=False,
     ),
 }

@@ -1,6 +1,5 @@
 """Directories of the installation and their tokens, which superusers and commands administer."""
 
-import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.people.api_keys import PREFIX_CHARACTERS, new_token, time_text
 from inbox.models import Directory
 from inbox.models.locks import lock_directory
 from inbox.platform.clock import database_now
@@ -18,13 +18,12 @@ from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules import errors
 from inbox.rules.directories.directory_people import MAX_DIRECTORIES
 from inbox.rules.people.access import Actor
-from inbox.rules.people.api_keys import MAX_DAYS, MAX_NAME_CHARACTERS
+from inbox.rules.people.api_keys import token_problems
 from inbox.rules.people.key_networks import parse_networks
 from inbox.rules.text.messages import TranslatableMessage
 
 #: Another prefix than that of API keys, so that scanners of secrets can tell them apart.
 TOKEN_PREFIX = "sd_"  # noqa: S105 - no token
-_PREFIX_CHARACTERS = 9
 
 
 @transaction.atomic(durable=True)
@@ -49,8 +48,8 @@ def add_directory(
         AddressTaken: there is a directory of this name.
     """
     now = database_now()
-    _require_administrator(actor, now)
-    _check(name, days)
+    require_administrator(actor, now)
+    errors.raise_for(token_problems(name=name, days=days, days_field="days"))
     if Directory.objects.filter(name=name).exists():
         raise errors.AddressTaken(
             TranslatableMessage("There is a directory with this name. Choose another one.")
@@ -60,10 +59,10 @@ def add_directory(
             "There can be at most {count} directories. Revoke one first.", count=MAX_DIRECTORIES
         )
         raise errors.InvalidValue(text, problems={"name": [text]})
-    token = _new_token()
+    token = new_token(TOKEN_PREFIX)
     directory = Directory.objects.create(
         name=name,
-        prefix=token[:_PREFIX_CHARACTERS],
+        prefix=token[:PREFIX_CHARACTERS],
         digest=digest_token(token),
         networks=parse_networks(networks),
         links_accounts=links_accounts,
@@ -78,7 +77,7 @@ def add_directory(
         now,
         networks=directory.networks,
         links_accounts=links_accounts,
-        expires_at=_text(directory.expires_at),
+        expires_at=time_text(directory.expires_at),
     )
     return directory, token
 
@@ -93,14 +92,14 @@ def replace_token(*, directory_id: UUID, actor: Actor, days: int | None = None) 
         KeyEnded: the directory was revoked.
     """
     directory, now = _lock(directory_id, actor)
-    _check(directory.name, days)
+    errors.raise_for(token_problems(name=directory.name, days=days, days_field="days"))
     if directory.revoked_at is not None:
         raise errors.KeyEnded(TranslatableMessage("This directory was revoked. Create a new one."))
-    token = _new_token()
-    directory.digest, directory.prefix = digest_token(token), token[:_PREFIX_CHARACTERS]
+    token = new_token(TOKEN_PREFIX)
+    directory.digest, directory.prefix = digest_token(token), token[:PREFIX_CHARACTERS]
     directory.replaced_at, directory.expires_at = now, _end(now, days)
     directory.save(update_fields=["digest", "prefix", "replaced_at", "expires_at"])
-    expires_at = _text(directory.expires_at)
+    expires_at = time_text(directory.expires_at)
     _record(directory, "directory.token_replaced", actor, now, expires_at=expires_at)
     return token
 
@@ -165,44 +164,21 @@ def lock_acting_directory(actor: Actor) -> tuple[Directory, datetime]:
 def _lock(directory_id: UUID, actor: Actor) -> tuple[Directory, datetime]:
     directory = lock_directory(directory_id)
     now = database_now()
-    _require_administrator(actor, now)
+    require_administrator(actor, now)
     if directory is None:
         raise errors.NotFound()
     return directory, now
 
 
-def _require_administrator(actor: Actor, now: datetime) -> None:
+def require_administrator(actor: Actor, now: datetime) -> None:
+    """Raise unless a superuser with a fresh sign-in acts: Forbidden, ReauthenticationRequired."""
     if actor.directory_id is not None or not is_installation_admin(actor):
         raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
     require_fresh_sign_in(actor, now)
 
 
-def _check(name: str, days: int | None) -> None:
-    problems: dict[str, list[TranslatableMessage]] = {}
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
-        problems["name"] = [
-            TranslatableMessage(
-                "A name must have 1 to {most} characters, all of them visible.",
-                most=MAX_NAME_CHARACTERS,
-            )
-        ]
-    if days is not None and not 1 <= days <= MAX_DAYS:
-        problems["days"] = [
-            TranslatableMessage("A key can expire after 1 to {most} days, or never.", most=MAX_DAYS)
-        ]
-    errors.raise_for(problems)
-
-
 def _end(now: datetime, days: int | None) -> datetime | None:
     return None if days is None else now + timedelta(days=days)
-
-
-def _new_token() -> str:
-    return TOKEN_PREFIX + secrets.token_urlsafe(32)
-
-
-def _text(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
 
 
 def _record(directory: Directory, action: str, actor: Actor, now: datetime, **detail: Any) -> None:

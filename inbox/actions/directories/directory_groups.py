@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.directories.directories import lock_acting_directory
+from inbox.actions.directories.directories import lock_acting_directory, require_administrator
 from inbox.actions.people.credentials import end_credentials
 from inbox.actions.people.members import (
     add_membership,
@@ -27,7 +27,6 @@ from inbox.models import (
 from inbox.models.locks import lock_credentials, lock_directory, lock_teams
 from inbox.platform.clock import database_now
 from inbox.queries.directories.directory_people import group_of
-from inbox.queries.people.access import is_installation_admin, require_fresh_sign_in
 from inbox.rules import errors
 from inbox.rules.directories.directory_people import PeopleGroup, check_group, strongest_role
 from inbox.rules.people.access import Actor, Role
@@ -103,7 +102,7 @@ def change_group(
 
 
 @transaction.atomic(durable=True)
-def remove_group(*, group_id: str, check: Callable[[DirectoryGroup], None], actor: Actor) -> None:
+def remove_group(*, group_id: str, check: Callable[[DirectoryGroup], object], actor: Actor) -> None:
     """
     Delete a group; its members lose what it gave them. `check` is called under the lock.
 
@@ -135,9 +134,7 @@ def map_group(*, group_id: UUID, team_id: UUID | None, role: Role | None, actor:
         lock_directory(group.directory_id)
         group = DirectoryGroup.objects.filter(pk=group_id).first()
     now = database_now()
-    if actor.directory_id is not None or not is_installation_admin(actor):
-        raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
-    require_fresh_sign_in(actor, now)
+    require_administrator(actor, now)
     if group is None:
         raise errors.NotFound()
     if (team_id is None) is not (role is None):

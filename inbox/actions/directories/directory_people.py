@@ -123,7 +123,9 @@ def change_person(
 
 
 @transaction.atomic(durable=True)
-def remove_person(*, person_id: str, check: Callable[[DirectoryUser], None], actor: Actor) -> None:
+def remove_person(
+    *, person_id: str, check: Callable[[DirectoryUser], object], actor: Actor
+) -> None:
     """
     Remove a person everywhere: they are deactivated, leave all teams, and cannot sign in again.
 

@@ -33,7 +33,8 @@ from inbox.rules.people.key_networks import check_within_networks, parse_network
 from inbox.rules.text.messages import TranslatableMessage
 
 KEY_PREFIX = "so_"
-_PREFIX_CHARACTERS = 9
+#: The characters of a token that are stored and shown.
+PREFIX_CHARACTERS = 9
 _TOKEN_COLUMNS = ("digest", "prefix", "former_digest", "former_until")
 
 
@@ -89,13 +90,13 @@ def make_key(
                 "A team can have at most {count} keys. Revoke one first.", count=MAX_KEYS
             )
             raise errors.InvalidValue(text, problems={"team": [text]})
-        token = _new_token()
+        token = new_token(KEY_PREFIX)
         key = ApiKey.objects.create(
             pk=idempotency.result_id,
             team_id=team_id,
             agent=_agent_of(team_id, agent),
             name=name,
-            prefix=token[:_PREFIX_CHARACTERS],
+            prefix=token[:PREFIX_CHARACTERS],
             digest=digest_token(token),
             scopes=sorted(scopes),
             networks=key_networks,
@@ -111,7 +112,7 @@ def make_key(
             actor,
             now,
             scopes=key.scopes,
-            expires_at=_text(key.expires_at),
+            expires_at=time_text(key.expires_at),
             networks=key.networks,
         )
         return key, token
@@ -144,10 +145,10 @@ def rotate_key(
             raise errors.KeyEnded(
                 TranslatableMessage("This key has expired or was revoked. Create a new one.")
             )
-        token = _new_token()
+        token = new_token(KEY_PREFIX)
         key.former_digest = key.digest if overlap_hours else None
         key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-        key.digest, key.prefix = digest_token(token), token[:_PREFIX_CHARACTERS]
+        key.digest, key.prefix = digest_token(token), token[:PREFIX_CHARACTERS]
         key.rotated_at = now
         key.made_by_user_id = actor.person_id or key.made_by_user_id
         key.owner_id = actor.person_id or key.owner_id
@@ -170,8 +171,8 @@ def rotate_key(
             "key.rotated",
             actor,
             now,
-            former_until=_text(key.former_until),
-            expires_at=_text(key.expires_at),
+            former_until=time_text(key.former_until),
+            expires_at=time_text(key.expires_at),
         )
         return key, token
 
@@ -264,11 +265,11 @@ def _end_of(actor: Actor) -> datetime | None:
     return ApiKey.objects.values_list("expires_at", flat=True).get(pk=actor.key_id)
 
 
-def _new_token() -> str:
-    return KEY_PREFIX + secrets.token_urlsafe(32)
+def new_token(prefix: str) -> str:
+    return prefix + secrets.token_urlsafe(32)
 
 
-def _text(moment: datetime | None) -> str | None:
+def time_text(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 

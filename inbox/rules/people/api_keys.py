@@ -46,6 +46,25 @@ def check_not_agent_key(actor: Actor) -> None:
         raise errors.Forbidden(TranslatableMessage("An agent's key cannot decide."))
 
 
+def token_problems(
+    *, name: str, days: int | None, days_field: str
+) -> dict[str, list[TranslatableMessage]]:
+    """Return what is wrong with the name and the days of a key or directory, by field."""
+    problems: dict[str, list[TranslatableMessage]] = {}
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
+        problems["name"] = [
+            TranslatableMessage(
+                "A name must have 1 to {most} characters, all of them visible.",
+                most=MAX_NAME_CHARACTERS,
+            )
+        ]
+    if days is not None and not 1 <= days <= MAX_DAYS:
+        problems[days_field] = [
+            TranslatableMessage("A key can expire after 1 to {most} days, or never.", most=MAX_DAYS)
+        ]
+    return problems
+
+
 def check_key(
     *,
     name: str,
@@ -61,23 +80,12 @@ def check_key(
         InvalidValue: with all `problems` by field.
         MoreThanOwn: the key would have more permissions than its creator.
     """
-    problems: dict[str, list[TranslatableMessage]] = {}
-    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
-        problems["name"] = [
-            TranslatableMessage(
-                "A name must have 1 to {most} characters, all of them visible.",
-                most=MAX_NAME_CHARACTERS,
-            )
-        ]
+    problems = token_problems(name=name, days=days, days_field="expires_in_days")
     if not scopes:
         problems["scopes"] = [TranslatableMessage("Choose at least one scope for the key.")]
     elif of_agent and not set(scopes) <= AGENT_KEY_PERMISSIONS:
         problems["scopes"] = [
             TranslatableMessage("An agent's key can have the scopes read and run only.")
-        ]
-    if days is not None and not 1 <= days <= MAX_DAYS:
-        problems["expires_in_days"] = [
-            TranslatableMessage("A key can expire after 1 to {most} days, or never.", most=MAX_DAYS)
         ]
     errors.raise_for(problems)
     check_within_own(scopes=scopes, may_give=may_give)

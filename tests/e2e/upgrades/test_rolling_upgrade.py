@@ -128,7 +128,7 @@ class Load:
                 assert last["status"] == "succeeded", last
                 return
             if last["status"] != "interrupted":
-                time.sleep(0.05)
+                self._program.get(f"/api/runs/{last['id']}", wait=2)
                 continue
             for interrupt in self._reviewer.get("/api/interrupts", run=last["id"])["results"]:
                 answer = {

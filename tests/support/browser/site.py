@@ -247,6 +247,17 @@ class Connection:
             self._sockets.append(socket)
 
 
+def hold_requests(page: Page, address: Any) -> list[Route]:
+    """Hold what a page requests at an address, until the test lets it go on."""
+    routes: list[Route] = []
+
+    def hold(route: Route) -> None:
+        routes.append(route)
+
+    page.route(address, hold)
+    return routes
+
+
 def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
     """Look until there is something."""
     end = time.monotonic() + seconds

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.support.processes import REPOSITORY
 
 _FOLDERS = ("agents", "inbox", "locale", "static", "templates", "tools")
-_NEXT_MIGRATION = '''"""What the next version adds: a column and a table."""
+_NEXT_MIGRATION = '''"""Add a column and a table, as the next version does."""
 
 from django.db import migrations, models
 

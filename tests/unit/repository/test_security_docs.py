@@ -79,7 +79,7 @@ def settings_of_the_environment():
 
 
 def problem_of(label, target, page):
-    """What is wrong with a link, "" if nothing is."""
+    """Return the problem of a link, "" without one."""
     if target.startswith("https://"):
         return ""
     name, (file, _, fragment) = label.strip("`"), target.partition("#")

@@ -3,13 +3,12 @@
 import re
 import statistics
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Request, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, is_open, open_site, wait_for
+from tests.support.browser.site import Site, hold_requests, is_open, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -201,12 +200,7 @@ def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
 def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
     with site.open_as("marco") as page:
         is_current(page, ids[0])
-        held: list[Any] = []
-
-        def hold(route: Any) -> None:
-            held.append(route)
-
-        page.route(f"**/interrupts/{ids[2]}/", hold)
+        held = hold_requests(page, f"**/interrupts/{ids[2]}/")
 
         page.keyboard.press("j")
         page.keyboard.press("j")
@@ -225,12 +219,7 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
 def test_leaving_a_request_while_it_is_claimed_shows_the_claim(site, ids):
     with site.open_as("marco") as page:
         is_current(page, ids[0])
-        held: list[Any] = []
-
-        def hold(route: Any) -> None:
-            held.append(route)
-
-        page.route(f"**/{ids[0]}/claim*", hold)
+        held = hold_requests(page, f"**/{ids[0]}/claim*")
         page.keyboard.press("c")
         wait_for(lambda: page.evaluate("true") and held)
         page.keyboard.press("j")

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,6 +13,7 @@ from tests.support.browser.site import (
     Site,
     edit_value,
     hold_reading,
+    hold_requests,
     open_site,
     wait_for,
 )
@@ -153,12 +153,7 @@ def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
         for page in (marco, priya):
             site.open(page, interrupt)
             page.wait_for_load_state("networkidle")
-        held: list[Any] = []
-
-        def hold(route: Any) -> None:
-            held.append(route)
-
-        marco.route("**/decide*", hold)
+        held = hold_requests(marco, "**/decide*")
         with marco.expect_request("**/decide*"):
             marco.click("button[value=approve]")
         read: list[str] = []

@@ -6,11 +6,13 @@ What the linter refuses is in docs/contributors/migrations.md.
 
 import pytest
 from django.conf import settings
-from django.db import connection
 from django_migration_linter import MigrationLinter
 
 #: Migrations before this one were written for upgrades with all processes stopped.
 FIRST_ROLLING = "0107"
+
+
+pytestmark = pytest.mark.django_db
 
 
 def problems_of(names):
@@ -26,12 +28,6 @@ def problems_of(names):
     linter.lint_all_migrations(app_label="inbox")
     assert linter.nb_total
     return linter.nb_erroneous
-
-
-@pytest.fixture(autouse=True)
-def _postgresql(db):
-    if connection.vendor != "postgresql":
-        pytest.skip("the SQL is that of PostgreSQL")
 
 
 def test_migrations_leave_a_running_former_version_alone(capsys):

@@ -12,10 +12,6 @@ from inbox.platform.clock import database_now
 from tests.support import steps
 from tests.support.processes import REPOSITORY
 
-pytestmark = pytest.mark.skipif(
-    connection.vendor != "postgresql", reason="SQLite has no partitions"
-)
-
 _PAGE = (REPOSITORY / "docs/scaling.md").read_text()
 PARTITION, DROP = re.findall(r"```sql\n(.*?)```", _PAGE, re.DOTALL)
 
