@@ -7,8 +7,9 @@ COPY requirements/*.txt /requirements/
 RUN python -m venv /venv \
     && for name in base $EXTRAS; do \
         /venv/bin/pip install --no-cache-dir --disable-pip-version-check \
-            --require-hashes -r /requirements/$name.txt || exit 1; \
-    done
+            --no-deps --require-hashes -r /requirements/$name.txt || exit 1; \
+    done \
+    && /venv/bin/pip check
 
 FROM ${PYTHON_IMAGE}
 ENV PATH=/venv/bin:$PATH \

@@ -9,15 +9,17 @@ from pathlib import Path
 #: Without a terminal, every so many packages are a line.
 _EACH = 10
 _LAST_LINES = 20
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 
 def main(path: str) -> int:
     requirements = Path(path)
     total = sum("==" in line for line in requirements.read_text().splitlines())
     print(f"Installing {path}: {total} packages, which takes a few minutes once", flush=True)
-    command = ("install", "--disable-pip-version-check", "--progress-bar", "off")
+    # The file is complete, so nothing is resolved: pip before 23.3 would take a dependency with
+    # an extra (pydantic[email]) for one without a pin when the index has a newer version.
     process = subprocess.Popen(
-        [sys.executable, "-m", "pip", *command, "--require-hashes", "-r", path],
+        [*_PIP, "install", "--progress-bar", "off", "--no-deps", "--require-hashes", "-r", path],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -30,7 +32,11 @@ def main(path: str) -> int:
     code = process.wait()
     if code:
         sys.stderr.writelines(last)
-    return code
+        return code
+    check = subprocess.run([*_PIP, "check"], capture_output=True, text=True, check=False)
+    if check.returncode:
+        sys.stderr.write(check.stdout)
+    return check.returncode
 
 
 def progress(lines: Iterable[str], total: int, *, is_terminal: bool) -> Iterator[str]:

