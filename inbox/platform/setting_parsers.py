@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 _REQUIRED: Final = ("id", "name", "issuer", "client_id", "client_secret")
-_ALLOWED: Final = {*_REQUIRED, "team", "role", "domains"}
+_ALLOWED: Final = {*_REQUIRED, "team", "role", "domains", "acr_values", "max_age"}
 _ROLES: Final = ("viewer", "reviewer", "admin")
 _MAIL_TIMEOUT_SECONDS = 10
 #: The order of the group of P-256 (FIPS 186-5).
@@ -27,7 +27,8 @@ def parse_providers(text: str) -> list[dict[str, Any]]:
 
     Each has an id (part of URLs), a display name, issuer, client_id and client_secret. With `team`,
     a person without an account gets one in that team with `role` (default: viewer), if
-    `domains` is missing or lists the domain of the e-mail address.
+    `domains` is missing or lists the domain of the e-mail address. `acr_values` are those of the
+    ID tokens that are accepted; `max_age` is in seconds.
 
     Raises:
         ImproperlyConfigured.
@@ -76,8 +77,20 @@ def _check_provider(provider: Any) -> None:
         )
     if urlsplit(provider["issuer"]).scheme not in ("https", "http"):
         raise ImproperlyConfigured("SIGNOFF_OIDC: an issuer must be an http or https URL.")
+    values = provider.get("acr_values", ["a"])
+    if not (isinstance(values, list) and values and all(map(_is_acr_value, values))):
+        raise ImproperlyConfigured(
+            "SIGNOFF_OIDC: acr_values must be a list of texts without spaces."
+        )
+    max_age = provider.get("max_age", 1)
+    if not isinstance(max_age, int) or isinstance(max_age, bool) or max_age < 1:
+        raise ImproperlyConfigured("SIGNOFF_OIDC: max_age must be a number of seconds.")
     if provider.get("role", "viewer") not in _ROLES:
         raise ImproperlyConfigured(f"SIGNOFF_OIDC: a role must be one of {', '.join(_ROLES)}.")
+
+
+def _is_acr_value(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and value.split() == [value]
 
 
 def mail_settings(url: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ class RequiredSignIn(StrEnum):
     """The sign-ins that enter a team."""
 
     ANY = "any"
-    SECOND_FACTOR = "second_factor"  #: a second factor or a passkey, or at an identity provider
+    SECOND_FACTOR = "second_factor"  #: a second factor or a passkey, here or at a provider
     PROVIDER = "provider"  #: at an identity provider
 
 
@@ -24,16 +24,20 @@ class Proof(StrEnum):
 
 
 _ACCEPTED: Mapping[RequiredSignIn, Collection[Proof]] = {
-    RequiredSignIn.SECOND_FACTOR: (Proof.SECOND_FACTOR, Proof.PROVIDER),
+    RequiredSignIn.SECOND_FACTOR: (Proof.SECOND_FACTOR,),
     RequiredSignIn.PROVIDER: (Proof.PROVIDER,),
 }
 
 
 def proofs_in(steps: Sequence[Mapping[str, Any]]) -> frozenset[Proof]:
     """Return the proofs of a session from the steps that django-allauth stores in it."""
-    by_method = {"mfa": Proof.SECOND_FACTOR, "socialaccount": Proof.PROVIDER}
-    methods = {str(step.get("method")) for step in steps}
-    return frozenset(by_method[method] for method in methods if method in by_method)
+    proofs = set()
+    for step in steps:
+        if step.get("method") == "socialaccount":
+            proofs.add(Proof.PROVIDER)
+        if step.get("method") == "mfa" or step.get("has_second_factor") is True:
+            proofs.add(Proof.SECOND_FACTOR)
+    return frozenset(proofs)
 
 
 def is_met(required: str, proofs: Collection[Proof]) -> bool:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import jwt
 import structlog
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
+from allauth.account.signals import authentication_step_completed
+from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.internal import jwtkit
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
-from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2View
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.dispatch import receiver
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
 from inbox.actions.people.accept_invitation import join_by_provider
+from inbox.platform import clock
 from inbox.queries.people.accounts import user_by_verified_email
-from inbox.rules.errors import NotFound
+from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Role
+from inbox.rules.people.auth_methods import check_provider_sign_in, provider_step
+from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
     from inbox.models import User
@@ -40,6 +49,8 @@ _FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
 _ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
+#: What the user info may add to an ID token.
+_USER_INFO: Final = ("email", "email_verified", "name")
 #: Exceptions that an invalid or missing response of a provider can raise.
 _PROVIDER_ERRORS: Final = (
     *(RequestException, OAuth2Error, jwt.PyJWTError),
@@ -85,7 +96,8 @@ class Provider(OpenIDConnectOAuth2Adapter):
         if "email" not in claims and "userinfo_endpoint" in config:
             more = self._fetch_user_info(token.token)
             if more.get("sub") == claims["sub"]:
-                claims = {**more, **claims}
+                # How and when the person signed in is in the signed token only.
+                claims |= {name: more[name] for name in _USER_INFO if name in more}
         provider: Any = self.get_provider()  # type: ignore[no-untyped-call]
         return provider.sociallogin_from_response(request, {"id_token": claims})
 
@@ -96,19 +108,50 @@ class OidcAdapter(DefaultSocialAccountAdapter):
         return secrets.token_urlsafe(32)
 
     def on_authentication_error(self, request: HttpRequest, *_args: Any, **_more: Any) -> None:
-        raise ImmediateHttpResponse(_redirect(request, _FAILED))
+        raise ImmediateHttpResponse(_redirect(request, gettext(_FAILED)))
 
     def send_notification_mail(self, *_args: Any, **_more: Any) -> None:
         """Send no mail about a sign-in that the user has just made."""
 
-    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+    def pre_social_login(self, request: Any, sociallogin: Any) -> None:
+        claims = sociallogin.account.extra_data["id_token"]
+        request.provider_step = _checked_step(request, sociallogin, claims)
         if sociallogin.is_existing:
             return
-        claims = sociallogin.account.extra_data["id_token"]
         user = _user_for_claims(sociallogin.account.provider, claims)
         if user is None:
-            raise ImmediateHttpResponse(_redirect(request, _UNKNOWN))
+            raise ImmediateHttpResponse(_redirect(request, gettext(_UNKNOWN)))
         sociallogin.connect(request, user)
+
+
+def _checked_step(request: HttpRequest, sociallogin: Any, claims: dict[str, Any]) -> dict[str, Any]:
+    """Return what the session records of the claims; redirect unless they are good enough."""
+    provider, now = _provider(sociallogin.account.provider), clock.now()
+    not_before = None
+    if (asked_at := sociallogin.state.get("asked_at")) is not None:
+        not_before = datetime.fromtimestamp(asked_at, UTC)
+    elif "max_age" in provider:
+        not_before = now - timedelta(seconds=provider["max_age"])
+    acr_values = provider.get("acr_values", [])
+    try:
+        check_provider_sign_in(claims, acr_values=acr_values, not_before=not_before)
+    except InvalidValue as error:
+        seen = {name: str(claims.get(name))[:100] for name in ("acr", "amr", "auth_time")}
+        log.warning("sign-in of a provider refused", provider=provider["id"], **seen)
+        raise ImmediateHttpResponse(_redirect(request, translate(error.message))) from error
+    return provider_step(claims, acr_values=acr_values, now=now)
+
+
+@receiver(authentication_step_completed)
+def _record_claims(request: Any, method: str, **_more: Any) -> None:
+    """Add what the token says to the step of the session: django-allauth has no hook for it."""
+    if method == "socialaccount":
+        request.session[AUTHENTICATION_METHODS_SESSION_KEY][-1].update(request.provider_step)
+        request.session.modified = True
+
+
+def _provider(provider_id: str) -> dict[str, Any]:
+    return next(entry for entry in settings.OIDC_PROVIDERS if entry["id"] == provider_id)
 
 
 def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
@@ -117,7 +160,7 @@ def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
     # Some providers send the string "true"; the string "false" is truthy.
     if not email or claims.get("email_verified") not in (True, "true"):
         return None
-    provider = next(entry for entry in settings.OIDC_PROVIDERS if entry["id"] == provider_id)
+    provider = _provider(provider_id)
     domain = email.rpartition("@")[2]
     is_of_provider = domain in provider.get("domains", [domain])
     user = user_by_verified_email(email)
@@ -145,13 +188,30 @@ def start_sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Redirect to the provider; cross-site requests are rejected (login CSRF)."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         return HttpResponseRedirect(reverse("account_login"))
-    query = QueryDict(mutable=True)
-    if "next" in request.GET:
-        query["next"] = request.GET["next"]
-    if "again" in request.GET:  # to confirm an identity: the provider's own session is not enough
-        query["auth_params"] = "prompt=login"
-    request.GET = query  # type: ignore[assignment]  # not modified after this
-    return _run_view(OAuth2LoginView, request, provider_id)
+    return _run_view(_Start, request, provider_id)
+
+
+class _Start(OAuth2View):
+    def dispatch(self, request: HttpRequest) -> HttpResponse:
+        provider: Any = self.adapter.get_provider()  # type: ignore[no-untyped-call]
+        entry = _provider(provider.app.provider_id)
+        query, state = {}, {}
+        if "acr_values" in entry:
+            query["acr_values"] = " ".join(entry["acr_values"])
+        if "max_age" in entry:
+            query["max_age"] = str(entry["max_age"])
+        if "again" in request.GET:  # to confirm an identity: the provider's session is not enough
+            # With `max_age`, providers have to say in `auth_time` when somebody signed in.
+            query |= {"prompt": "login", "max_age": "0"}
+            state["asked_at"] = clock.now().timestamp()
+        response: HttpResponse = provider.redirect(
+            request,
+            process=AuthProcess.LOGIN,
+            next_url=get_next_redirect_url(request),
+            auth_params=query,
+            **state,  # in the session until the callback
+        )
+        return response
 
 
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
@@ -165,10 +225,10 @@ def _run_view(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse
     try:
         response: HttpResponse = view.adapter_view(Provider(request, provider_id))(request)
     except _PROVIDER_ERRORS:
-        return _redirect(request, _FAILED)
+        return _redirect(request, gettext(_FAILED))
     return response
 
 
 def _redirect(request: HttpRequest, text: str) -> HttpResponse:
-    messages.error(request, gettext(text))
+    messages.error(request, text)
     return HttpResponseRedirect(reverse("account_login"))

@@ -47,7 +47,7 @@ ROLES = {
 REQUIRED_SIGN_INS = {
     RequiredSignIn.ANY: gettext_noop("As they like"),
     RequiredSignIn.SECOND_FACTOR: gettext_noop(
-        "With a second factor or a passkey, or at an identity provider"
+        "With a second factor or a passkey, here or at an identity provider"
     ),
     RequiredSignIn.PROVIDER: gettext_noop("At an identity provider"),
 }

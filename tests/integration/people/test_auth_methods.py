@@ -41,6 +41,10 @@ def test_the_steps_of_signing_in_have_a_name(steps, method):
         ([{**PASSWORD, "at": 100.5}], 100.5),
         ([{**PASSWORD, "at": 100}, {**TOTP, "at": 900, "reauthenticated": True}], 900),
         ([{**PASSWORD, "at": "now"}], None),
+        ([{**OIDC, "at": 900}], None),
+        ([{**OIDC, "at": 900, "auth_time": 300}], 300),
+        ([{**OIDC, "at": 900, "auth_time": True}], None),
+        ([{**OIDC, "at": 900, "auth_time": 300}, {**TOTP, "at": 500}], 500),
     ],
 )
 def test_the_last_step_is_the_time_of_the_sign_in(steps, seconds):

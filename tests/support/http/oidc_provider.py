@@ -26,6 +26,7 @@ class Provider:
         self.audience = CLIENT
         self.signs_with_secret = False
         self.states: list[str] = []
+        self.query: dict[str, str] = {}  #: of the last request to sign somebody in
         self.names_issuer = ""  #: in its metadata, "" for its own
         self._challenges: dict[str, str] = {}
         provider = self
@@ -75,6 +76,7 @@ class Provider:
         assert query["code_challenge_method"] == "S256"
         code = f"code-{len(self._challenges)}"
         self.states.append(query["state"])
+        self.query = query
         self._challenges[code] = query["code_challenge"]
         request.send_response(302)
         back = urlencode({"code": code, "state": query["state"]})

@@ -28,6 +28,7 @@ CODE = {"method": "mfa", "type": "totp"}
 CONFIRMED_CODE = {**CODE, "reauthenticated": True}
 PASSKEY = {"method": "mfa", "type": "webauthn", "passwordless": True}
 PROVIDER = {"method": "socialaccount", "provider": "corp"}
+STRONG_PROVIDER = {**PROVIDER, "has_second_factor": True}
 REQUIRED = "/account/required/"
 
 
@@ -59,10 +60,13 @@ def decide(browser, interrupt):
         ("second_factor", [PASSWORD, CODE], True),
         ("second_factor", [PASSWORD, CONFIRMED_CODE], True),
         ("second_factor", [PASSKEY], True),
-        ("second_factor", [PROVIDER], True),
+        ("second_factor", [PROVIDER], False),
+        ("second_factor", [STRONG_PROVIDER], True),
+        ("second_factor", [PROVIDER, CODE], True),
         ("provider", [PASSWORD, CODE], False),
         ("provider", [PASSKEY], False),
         ("provider", [PROVIDER], True),
+        ("provider", [STRONG_PROVIDER], True),
     ],
 )
 def test_only_the_required_sign_in_enters_the_team(world, ask, required, steps, enters):
