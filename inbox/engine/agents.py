@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import structlog
@@ -13,6 +12,7 @@ from agents import registry
 from agents.adapters.remote.probe_report import human_in_the_loop
 from agents.adapters.remote.remote_agent import RemoteAgent
 from agents.port import Agent
+from inbox.platform.outgoing_hosts import agent_hosts
 from inbox.queries.agents.agents import RemoteEndpoint, endpoint_of
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotFound
@@ -63,14 +63,14 @@ def locate_agent(implementation: str) -> LocatedAgent:
 
 def remote_agent(endpoint: RemoteEndpoint) -> RemoteAgent:
     """Build the client of a remote agent."""
-    is_private_host = urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS
+    hosts = agent_hosts()
     return RemoteAgent(
         name=endpoint.slug,
         description=endpoint.description,
         url=endpoint.url,
         read_headers=endpoint.read_headers,
-        may_be_private=is_private_host,
-        proxy="" if is_private_host else settings.EGRESS_PROXY,
+        hosts=hosts,
+        proxy="" if hosts.is_private(endpoint.url) else settings.EGRESS_PROXY,
         human_in_the_loop=human_in_the_loop(endpoint.test) if endpoint.test else None,
     )
 

@@ -9,7 +9,7 @@ import httpx
 from django.conf import settings
 
 from agents.adapters.remote import allowed_addresses, http_client
-from agents.adapters.remote.allowed_addresses import find_target
+from agents.adapters.remote.allowed_addresses import AllowedHosts, find_target
 
 #: The first covers name resolution, connecting, sending and the status; the second the body.
 ANSWER_SECONDS, BODY_SECONDS = 10.0, 2.0
@@ -33,7 +33,7 @@ def post(
     body: str | bytes,
     headers: Mapping[str, str],
     *,
-    may_be_private: bool,
+    hosts: AllowedHosts,
     most_bytes: int,
     method: str = "POST",
     seconds: float | None = None,
@@ -51,7 +51,7 @@ def post(
         url,
         body,
         headers,
-        may_be_private=may_be_private,
+        hosts=hosts,
         most_bytes=most_bytes,
         method=method,
         seconds=seconds,
@@ -64,17 +64,17 @@ async def send(
     body: str | bytes,
     headers: Mapping[str, str],
     *,
-    may_be_private: bool,
+    hosts: AllowedHosts,
     most_bytes: int,
     method: str = "POST",
     seconds: float | None = None,
 ) -> Answer:
     """As `post`, in an event loop."""
-    proxy = "" if may_be_private else settings.EGRESS_PROXY
+    proxy = "" if hosts.is_private(url) else settings.EGRESS_PROXY
     seconds = ANSWER_SECONDS if seconds is None else seconds
     async with http_client.open_client(httpx.Timeout(seconds), proxy=proxy) as client:
         async with asyncio.timeout(seconds):
-            target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
+            target = await find_target(url, hosts, resolver=resolve)
             headers = {"User-Agent": "Signoff", **headers}
             request = http_client.build_request(
                 client, target, headers, accept="*/*", body=body, method=method

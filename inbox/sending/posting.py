@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from agents.adapters.remote.allowed_addresses import AddressRefused
 from inbox.actions.notifications.messages import SendResult
-from inbox.actions.webhooks.endpoints import is_private_host
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import outgoing_http
@@ -33,7 +33,7 @@ def post_message(
     answer = post(url, body, headers)
     if isinstance(answer, SendResult):
         return answer
-    if is_private_host(url):
+    if webhook_hosts().is_private(url):
         answer = replace(answer, body="")
     return SendResult() if answer.is_success else failure(answer, url, gone=gone)
 
@@ -52,7 +52,7 @@ def post(
             url,
             body,
             headers,
-            may_be_private=is_private_host(url),
+            hosts=webhook_hosts(),
             most_bytes=_MAX_ANSWER_BYTES,
             method=method,
             seconds=seconds,

@@ -11,15 +11,15 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from standardwebhooks import Webhook
 
-from agents.adapters.remote.allowed_addresses import AddressRefused
+from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused
 from inbox import wakeups
 from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
-from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Delivery
 from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.platform.monitoring.metrics import WEBHOOK_ATTEMPTS
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 from inbox.sending import outgoing_http
 
@@ -78,16 +78,13 @@ def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, st
     endpoint, now = delivery.endpoint, database_now()
     try:
         url = decrypt(delivery.url) if delivery.url else endpoint.url
-        private = is_private_host(url)
-        if not private and not url.lower().startswith("https:"):
-            return None, DeliveryProblem.CLEAR, ""
         secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
         headers = sign(delivery.wire_id, delivery.body, secrets, at=clock.now())
         answer = outgoing_http.post(
             url,
             delivery.body,
             headers,
-            may_be_private=private,
+            hosts=webhook_hosts(),
             most_bytes=MAX_RESPONSE_BYTES,
         )
     except Exception as error:  # every failure must be recorded, or the message is retried forever
@@ -104,6 +101,8 @@ _PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
 
 
 def _problem_of(error: Exception, delivery: Delivery) -> DeliveryProblem:
+    if isinstance(error, AddressRefused) and error.fault is AddressProblem.CLEAR:
+        return DeliveryProblem.CLEAR
     for problem, kinds in _PROBLEMS:
         if isinstance(error, kinds):
             return problem

@@ -1,9 +1,13 @@
-"""Validation of remote agents' URLs: private addresses are rejected after resolving (SSRF)."""
+"""
+Validation of the URLs that remote agents, webhooks and chats have.
+
+Private addresses are rejected after resolving (SSRF), and URLs without TLS before.
+"""
 
 import asyncio
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -34,21 +38,36 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 class AddressProblem(StrEnum):
-    """The reason why a remote agent's URL is rejected."""
+    """The reason why a URL is rejected."""
 
     NO_URL = "no_url"
     SCHEME = "scheme"  #: or there is no host
     CREDENTIALS = "credentials"  #: URLs are shown and logged
     CHARACTERS = "characters"
+    CLEAR = "clear"  #: no TLS to a host that the operator does not name
     PRIVATE = "private"  #: its host resolves to a private address
 
 
 class AddressRefused(ValueError):
-    """The URL is not allowed for a remote agent."""
+    """The URL may not be contacted."""
 
     def __init__(self, fault: AddressProblem, message: str) -> None:
         super().__init__(message)
         self.fault = fault
+
+
+@dataclass(frozen=True)
+class AllowedHosts:
+    """The hosts that an operator allows."""
+
+    private: Collection[str] = ()  #: may have private addresses, and URLs without TLS
+
+    def is_private(self, url: str) -> bool:
+        """Return whether the URL's host is one of the operator's own network."""
+        try:
+            return urlsplit(url).hostname in self.private
+        except ValueError:
+            return False
 
 
 @dataclass(frozen=True)
@@ -68,11 +87,11 @@ async def resolve(host: str, port: int) -> list[str]:
     return [str(address[0]) for *_, address in addresses]
 
 
-def check_url(url: str) -> None:
+def check_url(url: str, hosts: AllowedHosts) -> None:
     """
-    Raise AddressRefused unless it is an http or https URL with a host and without a password.
+    Raise AddressRefused unless it is an https URL with a host and without a password.
 
-    An invalid port is rejected as well.
+    Private hosts may have http. An invalid port is rejected as well.
     """
     try:
         parts = urlsplit(url)
@@ -93,24 +112,28 @@ def check_url(url: str) -> None:
         raise AddressRefused(
             AddressProblem.CHARACTERS, "The URL has characters that have to be encoded."
         )
+    if parts.scheme != "https" and not hosts.is_private(url):
+        raise AddressRefused(
+            AddressProblem.CLEAR, f"{host} may not be contacted without TLS: use https://."
+        )
 
 
-async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = resolve) -> Target:
+async def find_target(url: str, hosts: AllowedHosts, *, resolver: Resolve = resolve) -> Target:
     """
     Resolve the host of a URL once.
 
     Raises:
-        AddressRefused: the URL is invalid, or an address of its host is not public.
+        AddressRefused: the URL is not allowed, or an address of its host is not public.
         OSError: the host is unknown, or resolving timed out.
     """
-    check_url(url)
+    check_url(url, hosts)
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     addresses = [_address(text) for text in await resolver(host, port)]
     if not addresses:
         raise OSError(f"{host} has no address")
-    if not may_be_private and not all(map(_is_public, addresses)):
+    if not hosts.is_private(url) and not all(map(_is_public, addresses)):
         raise AddressRefused(AddressProblem.PRIVATE, f"{host} is an address of a private network.")
     first = addresses[0]
     host_text = f"[{first}]" if first.version == 6 else str(first)

@@ -73,8 +73,8 @@ async def probe(agent: RemoteAgent, seconds: float = PROBE_SECONDS) -> ProbeRepo
             await _contact(agent, report)
     except (TimeoutError, httpx.TimeoutException):
         report.found = ProbeResult.TIMED_OUT
-    except AddressRefused:
-        report.found = ProbeResult.ADDRESS_REFUSED
+    except AddressRefused as error:
+        report.found, report.address_problem = ProbeResult.ADDRESS_REFUSED, error.fault
     except InvalidResponse as error:
         report.found = error.result
         report.detail = str(error) if error.result is ProbeResult.NO_EVENT else ""

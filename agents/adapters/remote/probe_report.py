@@ -16,7 +16,7 @@ class ProbeResult(StrEnum):
     """The result of a connection test."""
 
     AGENT = "agent"  #: an AG-UI agent answered
-    ADDRESS_REFUSED = "address_refused"  #: not contacted: the address is not public
+    ADDRESS_REFUSED = "address_refused"  #: not contacted: the address is not allowed
     UNKNOWN_HOST = "unknown_host"
     UNREACHABLE = "unreachable"  #: the connection was refused
     TLS_FAILED = "tls_failed"
@@ -50,6 +50,7 @@ class ProbeReport:
     host: str = ""  #: of the URL
     status: int | None = None
     content_type: str = ""
+    address_problem: str = ""  #: the `AddressProblem` of an address that is not allowed
     detail: str = ""  #: the TLS error, or the problem of an event
     protocol_version: str = ""  #: "" if unknown
     dialect: str = ""  #: a `Dialect`, "" if unknown before the first interrupt

@@ -14,6 +14,7 @@ from agents import tracing
 from agents.adapters.remote import allowed_addresses, sse
 from agents.adapters.remote.allowed_addresses import (
     AddressRefused,
+    AllowedHosts,
     Resolve,
     Target,
     find_target,
@@ -87,7 +88,7 @@ class RemoteAgent:
     description: str
     url: str
     read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets, read for each request
-    may_be_private: bool = False  #: private addresses are allowed
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)
     proxy: str = ""  #: URL of the HTTP proxy; "" for a direct connection
     human_in_the_loop: agui.HumanInTheLoopCapabilities | None = None  #: None if not tested
     restartable: bool = False
@@ -207,9 +208,7 @@ class RemoteAgent:
         Raises:
             AddressRefused, OSError.
         """
-        return await find_target(
-            self.url, may_be_private=self.may_be_private, resolver=self.resolver
-        )
+        return await find_target(self.url, self.hosts, resolver=self.resolver)
 
 
 def _request_body(

@@ -10,10 +10,11 @@ from inbox.actions.agents.environments import check_environment
 from inbox.actions.agents.remote_agents import RemoteAgentResult
 from inbox.actions.audit import audit_trail
 from inbox.actions.conflicts import retry_on_conflict
-from inbox.actions.webhooks.endpoints import is_private_host, set_callbacks
+from inbox.actions.webhooks.endpoints import set_callbacks
 from inbox.models import Agent
 from inbox.models.locks import lock_agent
 from inbox.platform.clock import database_now
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import EXTERNAL, check_name, is_external
 from inbox.rules.errors import AddressTaken
@@ -66,7 +67,7 @@ def set_external_agent(
     if environment is not None:
         agent.environment = check_environment(environment)
     if callback_prefixes is not None:
-        check_prefixes(callback_prefixes, is_private=is_private_host)
+        check_prefixes(callback_prefixes, webhook_hosts())
         agent.callback_prefixes = json.dumps(list(callback_prefixes))
     if is_new:
         agent.save(force_insert=True)

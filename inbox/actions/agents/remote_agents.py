@@ -13,6 +13,7 @@ from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.locks import lock_agent, lock_thread
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.platform.outgoing_hosts import agent_hosts
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import REMOTE, StoredEndpoint, is_remote, plan_headers
 from inbox.rules.decisions.consent import canonical_json, endpoint_digest
@@ -83,6 +84,7 @@ def set_remote_agent(
         description=description,
         headers=headers,
         stored=_stored_endpoint(endpoint),
+        hosts=agent_hosts(),
     )
     now = database_now()
     if agent is None:

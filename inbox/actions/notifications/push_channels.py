@@ -13,11 +13,11 @@ from django.db import transaction
 from inbox.actions.notifications.messages import enable_channel, remove_channel
 from inbox.actions.notifications.subscriptions import queue_test
 from inbox.actions.people.accounts import record_change
-from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Channel, Subscription
 from inbox.models.locks import lock_channel, lock_person
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt, is_push_on
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.queries.notifications.recipients import person_of
 from inbox.rules import errors
 from inbox.rules.notifications.events import (
@@ -68,7 +68,7 @@ def add_browser(
     if not is_push_on():
         raise _refusal(TranslatableMessage("This installation sends no push messages."))
     endpoint = subscription.endpoint
-    check_push_subscription(subscription, may_be_clear=is_private_host(endpoint))
+    check_push_subscription(subscription, webhook_hosts())
     lock_person(user_id)
     now = database_now()
     if former_endpoint and former_endpoint != endpoint:

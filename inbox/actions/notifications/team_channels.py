@@ -13,11 +13,11 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.notifications.messages import disable_channel, drop_pending, enable_channel
 from inbox.actions.notifications.subscriptions import queue_test
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Channel, Subscription
 from inbox.models.locks import lock_channel
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.queries.notifications.slack_apps import slack_app_of
 from inbox.queries.people.access import require
 from inbox.rules import errors
@@ -36,7 +36,7 @@ from inbox.rules.notifications.events import (
 from inbox.rules.notifications.slack_app import NO_APP, SLACK_HOST, SlackApp, slack_problems
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.webhooks.delivery_rules import url_problem
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def _problems(
     if kind == ChannelKind.SLACK_APP:
         problems |= slack_problems(values.slack)
     elif is_new or values.url:
-        problem = url_problem(values.url, may_be_clear=is_private_host(values.url))
+        problem = url_problem(values.url, webhook_hosts())
         if problem is not None:
             problems["url"] = [problem]
     try:

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from inbox import wakeups
@@ -19,6 +18,7 @@ from inbox.models import Agent, Delivery, WebhookEndpoint
 from inbox.models.locks import lock_webhook
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
+from inbox.platform.outgoing_hosts import webhook_hosts
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
@@ -267,13 +267,5 @@ def _check(url: str | None, event_types: Sequence[str], description: str) -> lis
         url=url,
         event_types=event_types,
         description=description,
-        may_be_clear=is_private_host(url or ""),
+        hosts=webhook_hosts(),
     )
-
-
-def is_private_host(url: str) -> bool:
-    """Return whether the URL's host is one of PRIVATE_WEBHOOK_HOSTS."""
-    try:
-        return urlsplit(url).hostname in settings.PRIVATE_WEBHOOK_HOSTS
-    except ValueError:
-        return False

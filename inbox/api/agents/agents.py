@@ -39,13 +39,13 @@ from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.agents.remote_agents import (
     MAX_DESCRIPTION_CHARACTERS,
-    MAX_URL_CHARACTERS,
     MAX_VALUE_CHARACTERS,
     VALUE,
     is_external,
 )
 from inbox.rules.people.access import Permission
 from inbox.rules.requests.callbacks import MAX_PREFIXES
+from inbox.rules.webhooks.outgoing_urls import MAX_URL_CHARACTERS
 
 if TYPE_CHECKING:
     from inbox import models

@@ -33,7 +33,7 @@ from inbox.rules.notifications.events import (
 from inbox.rules.notifications.push_subscriptions import MAX_KEY_CHARACTERS, PushSubscription
 from inbox.rules.people.access import Permission
 from inbox.rules.people.user_agent import browser_and_system
-from inbox.rules.webhooks.delivery_rules import MAX_URL_CHARACTERS
+from inbox.rules.webhooks.outgoing_urls import MAX_URL_CHARACTERS
 
 operation = partial(
     describe_operation, tag="notifications", scope=Permission.READ, only_people=True

@@ -53,7 +53,7 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.slack_app import NO_APP, SlackApp
 from inbox.rules.people.access import Permission
-from inbox.rules.webhooks.delivery_rules import MAX_URL_CHARACTERS
+from inbox.rules.webhooks.outgoing_urls import MAX_URL_CHARACTERS
 from inbox.sending.message_texts import link_to
 
 if TYPE_CHECKING:

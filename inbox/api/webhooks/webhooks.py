@@ -38,12 +38,12 @@ from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.webhooks.delivery_rules import (
     MAX_DESCRIPTION_CHARACTERS,
-    MAX_URL_CHARACTERS,
     DeliveryStatus,
     DisabledReason,
     EventType,
     problem_message,
 )
+from inbox.rules.webhooks.outgoing_urls import MAX_URL_CHARACTERS
 
 if TYPE_CHECKING:
     from inbox import models

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from agents.adapters.remote.allowed_addresses import AddressProblem
 from agents.adapters.remote.probe_report import PROBE_SECONDS, ProbeResult
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -19,6 +20,12 @@ def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
             type=report["content_type"] or "?",
         )
     if result is ProbeResult.ADDRESS_REFUSED:
+        if report.get("address_problem") == AddressProblem.CLEAR:
+            return TranslatableMessage(
+                "{host} is not contacted without TLS. Use https://, or add it to "
+                "SIGNOFF_PRIVATE_AGENT_HOSTS if it is in your own network.",
+                host=report["host"],
+            )
         return TranslatableMessage(
             "{host} is in a private network. Add it to SIGNOFF_PRIVATE_AGENT_HOSTS "
             "to allow agents there.",

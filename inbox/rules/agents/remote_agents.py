@@ -6,20 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
+from agents.adapters.remote.allowed_addresses import AllowedHosts
 from inbox.rules.errors import InvalidValue, raise_for
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 #: The prefix of `Agent.implementation` of remote agents; others have a name in the registry.
 REMOTE = "remote:"
 #: The prefix of `Agent.implementation` of agents that run by themselves.
 EXTERNAL = "external:"
-MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = (
-    20,
-    4_000,
-    2_000,
-    200,
-)
+MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = 20, 4_000, 200
 #: The pattern of a header's value.
 VALUE = r"^[!-~](?:[ -~]*[!-~])?\Z"
 #: Headers of the connection or the protocol.
@@ -33,16 +29,6 @@ _RESERVED_HEADERS = frozenset(
 _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _PORTS = {"http": 80, "https": 443}
-_URLS = {
-    AddressProblem.NO_URL: TranslatableMessage("Enter a valid URL."),
-    AddressProblem.SCHEME: TranslatableMessage(
-        "The URL must start with http:// or https:// and a host."
-    ),
-    AddressProblem.CREDENTIALS: TranslatableMessage(
-        "Put credentials in headers. URLs are displayed and logged."
-    ),
-    AddressProblem.CHARACTERS: TranslatableMessage("Encode the special characters in the URL."),
-}
 
 
 def is_remote(implementation: str) -> bool:
@@ -75,6 +61,7 @@ def plan_headers(
     description: str,
     headers: Mapping[str, str | None] | None,
     stored: StoredEndpoint | None,
+    hosts: AllowedHosts,
 ) -> dict[str, str]:
     """
     Return the headers to store for a new or existing agent.
@@ -87,7 +74,7 @@ def plan_headers(
             value.
     """
     problems: dict[str, Any] = _name_problems(slug, description)
-    if (problem := _url_problem(url)) is not None:
+    if (problem := url_problem(url, hosts)) is not None:
         problems["url"] = [problem]
     requested = dict.fromkeys((stored and stored.headers) or {}) if headers is None else headers
     if headers is None and stored is not None and stored.headers is None:
@@ -158,18 +145,6 @@ def _with_values(
             "At most {count} headers are allowed.", count=MAX_HEADERS
         )
     return planned, problems
-
-
-def _url_problem(url: str) -> TranslatableMessage | None:
-    if len(url) > MAX_URL_CHARACTERS:
-        return TranslatableMessage(
-            "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS
-        )
-    try:
-        check_url(url)
-    except AddressRefused as refused:
-        return _URLS[refused.fault]
-    return None
 
 
 def _name_problem(name: str, others: Mapping[str, str]) -> TranslatableMessage | None:

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agents.adapters.remote.allowed_addresses import is_private_literal
+from agents.adapters.remote.allowed_addresses import AllowedHosts, is_private_literal
 from inbox.rules.errors import raise_for
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.webhooks.delivery_rules import url_problem
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 MAX_BROWSERS: Final = 10  #: of a person
 #: Of a key in base64url: 65 bytes are 87 characters.
@@ -39,15 +39,15 @@ def digest_of(endpoint: str) -> str:
     return hashlib.sha256(endpoint.encode()).hexdigest()
 
 
-def check_push_subscription(subscription: PushSubscription, *, may_be_clear: bool) -> None:
+def check_push_subscription(subscription: PushSubscription, hosts: AllowedHosts) -> None:
     """
-    Raise unless messages can be sent to a browser; with `may_be_clear` its URL may lack TLS.
+    Raise unless messages can be sent to a browser.
 
     Raises:
         InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    problem = _endpoint_problem(subscription.endpoint, may_be_clear)
+    problem = _endpoint_problem(subscription.endpoint, hosts)
     if problem is not None:
         problems["endpoint"] = [problem]
     if not _is_point(_decode(subscription.p256dh)):
@@ -58,9 +58,9 @@ def check_push_subscription(subscription: PushSubscription, *, may_be_clear: boo
     raise_for(problems)
 
 
-def _endpoint_problem(endpoint: str, may_be_clear: bool) -> TranslatableMessage | None:
-    problem = url_problem(endpoint, may_be_clear=may_be_clear)
-    if problem is not None or may_be_clear:
+def _endpoint_problem(endpoint: str, hosts: AllowedHosts) -> TranslatableMessage | None:
+    problem = url_problem(endpoint, hosts)
+    if problem is not None or hosts.is_private(endpoint):
         return problem
     if is_private_literal(urlsplit(endpoint).hostname or ""):
         return TranslatableMessage("The URL points to a private network.")

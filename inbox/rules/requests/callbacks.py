@@ -1,11 +1,12 @@
 """The addresses at which programs may be called back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from agents.adapters.remote.allowed_addresses import AllowedHosts
 from inbox.rules import errors
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.webhooks.delivery_rules import url_problem
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 MAX_PREFIXES = 20
 _NOT_PLAIN = TranslatableMessage(
@@ -16,11 +17,9 @@ _PORTS = {"http": 80, "https": 443}
 _AMBIGUOUS = ("\\", "//", "/./", "/../", ";", "%2f", "%5c", "%2e", "%00")
 
 
-def check_prefixes(prefixes: Sequence[str], *, is_private: Callable[[str], bool]) -> None:
+def check_prefixes(prefixes: Sequence[str], hosts: AllowedHosts) -> None:
     """
     Raise unless programs may be called back below these URLs.
-
-    Without TLS only at hosts of the operator's own network, where `is_private` is true.
 
     Raises:
         InvalidValue.
@@ -31,7 +30,7 @@ def check_prefixes(prefixes: Sequence[str], *, is_private: Callable[[str], bool]
             TranslatableMessage("At most {count} prefixes are allowed.", count=MAX_PREFIXES)
         )
     for prefix in prefixes:
-        if problem := url_problem(prefix, may_be_clear=is_private(prefix)):
+        if problem := url_problem(prefix, hosts):
             problems.append(problem)
         elif not _is_plain(prefix) or "?" in prefix:
             problems.append(_NOT_PLAIN)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
+from agents.adapters.remote.allowed_addresses import AllowedHosts
 from inbox.rules.errors import raise_for
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 
 class EventType(StrEnum):
@@ -59,7 +60,7 @@ JITTER = 0.1
 MAX_FAILURES, MAX_FAILING_TIME = 10, timedelta(hours=24)
 #: How long a former secret signs in addition to the new one.
 SECRET_OVERLAP = timedelta(hours=24)
-MAX_ENDPOINTS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = 20, 2_000, 200
+MAX_ENDPOINTS, MAX_DESCRIPTION_CHARACTERS = 20, 200
 #: How long delivered and failed messages stay in the log.
 LOG_RETENTION = timedelta(days=30)
 #: The number of bytes of a response that are stored.
@@ -155,7 +156,7 @@ def plan_after_failure(
 
 
 def check_endpoint(
-    *, url: str | None, event_types: Sequence[str], description: str, may_be_clear: bool
+    *, url: str | None, event_types: Sequence[str], description: str, hosts: AllowedHosts
 ) -> list[str]:
     """
     Return the event types in the order of EventType, each once; `url` None: no change.
@@ -164,7 +165,7 @@ def check_endpoint(
         InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    if url is not None and (problem := url_problem(url, may_be_clear=may_be_clear)) is not None:
+    if url is not None and (problem := url_problem(url, hosts)) is not None:
         problems["url"] = [problem]
     all_types = [kind.value for kind in EventType]
     if not event_types or not set(event_types) <= set(all_types):
@@ -179,26 +180,3 @@ def check_endpoint(
         problems["description"] = [text]
     raise_for(problems)
     return [name for name in all_types if name in event_types]
-
-
-_URLS = {
-    AddressProblem.NO_URL: TranslatableMessage("Enter a valid URL."),
-    AddressProblem.CREDENTIALS: TranslatableMessage(
-        "Remove the password: URLs are displayed and logged."
-    ),
-    AddressProblem.CHARACTERS: TranslatableMessage("Encode the special characters in the URL."),
-}
-_HTTPS = TranslatableMessage("The URL must start with https:// and a host.")
-
-
-def url_problem(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
-    """Return why nothing may be posted to a URL; with `may_be_clear` it may lack TLS."""
-    if len(url) > MAX_URL_CHARACTERS:
-        return TranslatableMessage(
-            "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS
-        )
-    try:
-        check_url(url)
-    except AddressRefused as refused:
-        return _URLS.get(refused.fault, _HTTPS)
-    return None if may_be_clear or url.lower().startswith("https:") else _HTTPS

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.agents.pauses import set_paused
 from inbox.engine.connection_test import run_connection_test
+from inbox.platform.outgoing_hosts import agent_hosts
 from inbox.queries.agents import agents
 from inbox.queries.agents.agents import AgentLocation
 from inbox.queries.people.access import permissions_in, teams_of
@@ -20,6 +21,7 @@ from inbox.rules.agents.pauses import PauseReason
 from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.rules.webhooks.outgoing_urls import url_problem
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 
@@ -82,10 +84,12 @@ def show_agent(
     agent = agents.agent_for(actor, slug)
     location = agents.location_of(actor, agent)
     permissions = permissions_in(actor, agent.team_id)
+    problem = url_problem(location.url, agent_hosts()) if location.url else None
     context = {
         "agent": agent,
         "description": escape_invisible(agent.description),
         "location": location,
+        "url_problem": problem and translate(problem),
         "connection_test": _connection_test(location),
         "may_run": Permission.RUN in permissions,
         "is_external": is_external(agent.implementation),

@@ -182,7 +182,7 @@ def _ana(site: Site) -> Iterator[Page]:
         if not page.locator("#row-elsewhere").count():
             page.goto(f"{site.url}/new-agent/")
             page.fill("#f-name", "elsewhere")
-            page.fill("#f-url", "http://127.0.0.1:1/agui")
+            page.fill("#f-url", "https://127.0.0.1:1/agui")
             page.fill("#f-header-0", "Authorization")
             page.fill("#f-value-0", "a secret")
             page.click(".decide .btn-primary")

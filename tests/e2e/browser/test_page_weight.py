@@ -91,7 +91,7 @@ def test_a_page_of_administrators_weighs_no_more(site, path):
     with site.browse(storage_state=site.state_of("admin")) as page:
         page.goto(f"{site.url}/new-agent/")
         page.fill("#f-name", "elsewhere")
-        page.fill("#f-url", "http://127.0.0.1:1/agui")
+        page.fill("#f-url", "https://127.0.0.1:1/agui")
         page.fill("#f-header-0", "Authorization")
         page.fill("#f-value-0", "a secret")
         page.click(".decide .btn-primary")  # which does nothing once it is there

@@ -88,7 +88,8 @@ def test_headers_are_kept_as_long_as_the_place_is_the_same(put, stored, url):
         "https://a.example.com.evil.example/agui",
     ],
 )
-def test_no_header_goes_to_another_place_by_itself(put, stored, url):
+def test_no_header_goes_to_another_place_by_itself(put, stored, url, settings):
+    settings.PRIVATE_AGENT_HOSTS = {"a.example.com"}
     put(headers={"Authorization": SECRET})
 
     with pytest.raises(InvalidValue) as refused:
@@ -98,6 +99,18 @@ def test_no_header_goes_to_another_place_by_itself(put, stored, url):
     assert "is not sent to the new address" in sentence
     assert SECRET not in str(refused.value.detail)
     assert Endpoint.objects.get().url == "https://a.example.com/agui"
+
+
+def test_a_url_without_tls_is_refused_unless_the_operator_names_its_host(put, settings):
+    with pytest.raises(InvalidValue) as refused:
+        put("http://a.example.com/agui")
+    assert "must start with https://" in problems(refused)["url"][0]
+    assert not Endpoint.objects.exists()
+
+    settings.PRIVATE_AGENT_HOSTS = {"a.example.com"}
+    put("http://a.example.com/agui")
+
+    assert Endpoint.objects.get().url == "http://a.example.com/agui"
 
 
 def test_headers_that_are_given_anew_go_to_another_place(put):

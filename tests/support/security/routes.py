@@ -495,7 +495,7 @@ _BROWSER = {
 }
 _CALENDAR = {"name": "shop", "zone": "UTC", "mon": "09:00-17:00", "save": "1"}
 _WHOLE: dict[str, dict[str, Any]] = {
-    "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
+    "PUT api/agents/<slug:slug>": {"team": "tests", "url": "https://127.0.0.1:1/", "headers": {}},
     "PATCH api/agents/<slug:slug>": {"environment": "production"},
     "POST api/webhooks": _WEBHOOK,
     "POST webhooks/add": _WEBHOOK,

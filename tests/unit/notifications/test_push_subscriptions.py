@@ -4,6 +4,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from agents.adapters.remote.allowed_addresses import AllowedHosts
 from inbox.rules import errors
 from inbox.rules.notifications.push_subscriptions import (
     PushSubscription,
@@ -23,14 +24,14 @@ _COMPRESSED = (
 def problems_of(**values):
     subscription = PushSubscription(**{**vars(GOOD), **values})
     with pytest.raises(errors.InvalidValue) as refused:
-        check_push_subscription(subscription, may_be_clear=False)
+        check_push_subscription(subscription, AllowedHosts())
     return list(refused.value.detail["problems"])
 
 
 def test_the_subscription_of_a_browser_is_accepted():
-    check_push_subscription(GOOD, may_be_clear=False)
+    check_push_subscription(GOOD, AllowedHosts())
     padded = PushSubscription(ENDPOINT, f"{GOOD.p256dh}=", f"{GOOD.auth}==")
-    check_push_subscription(padded, may_be_clear=False)
+    check_push_subscription(padded, AllowedHosts())
 
 
 @pytest.mark.parametrize(
@@ -85,5 +86,6 @@ def test_a_secret_of_another_length_is_refused(auth):
 
 def test_a_host_of_our_own_network_may_lack_tls_if_it_is_allowed():
     check_push_subscription(
-        PushSubscription("http://127.0.0.1:9/x", GOOD.p256dh, GOOD.auth), may_be_clear=True
+        PushSubscription("http://127.0.0.1:9/x", GOOD.p256dh, GOOD.auth),
+        AllowedHosts(private={"127.0.0.1"}),
     )

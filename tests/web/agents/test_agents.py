@@ -239,8 +239,8 @@ def test_a_test_says_what_it_found(world, elsewhere, reads_ana, reads_alice):
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("http://10.0.0.1/", "10.0.0.1 is in a private network"),
-        ("http://127.0.0.1:1/", "127.0.0.1 is in a private network"),
+        ("https://10.0.0.1/", "10.0.0.1 is in a private network"),
+        ("https://127.0.0.1:1/", "127.0.0.1 is in a private network"),
     ],
 )
 def test_a_test_says_why_nobody_was_reached(world, reads_ana, url, sentence):
@@ -250,6 +250,24 @@ def test_a_test_says_why_nobody_was_reached(world, reads_ana, url, sentence):
 
     assert sentence in words(reads_ana.get("/agents/refunds/"))
     assert "No connection" in words(reads_ana.get("/agents/"))
+
+
+def test_an_agent_without_tls_is_shown_as_one_that_is_not_called(
+    world, elsewhere, reads_ana, reads_alice, settings
+):
+    set_remote_agent(
+        team_id=world.team.pk, slug="refunds", url=elsewhere.url, headers={}, actor=SEED
+    )
+    assert "The agent is not called." not in words(reads_ana.get("/agents/refunds/"))
+    settings.PRIVATE_AGENT_HOSTS = frozenset()
+
+    reads_ana.client.post("/agents/refunds/test")
+    page, hers = reads_ana.get("/agents/refunds/"), reads_alice.get("/agents/refunds/")
+
+    assert "The agent is not called. The URL must start with https://." in words(page)
+    assert "127.0.0.1 is not contacted without TLS." in words(page)
+    assert "The agent is not called." not in words(hers)
+    assert elsewhere.sent == []
 
 
 def test_a_test_of_an_agent_that_runs_here_is_refused_on_its_page(reads_ana):

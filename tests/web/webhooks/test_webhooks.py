@@ -67,7 +67,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(reads_ana, world):
     refused = reads_ana.client.post("/webhooks/add", {"url": "http://x.example.com/"})
 
     assert refused.status_code == 422
-    assert err(refused, "f-url") == "The URL must start with https:// and a host."
+    assert "The URL must start with https://." in err(refused, "f-url")
     assert "Choose at least one of these events" in words(refused)
     assert not WebhookEndpoint.objects.exists()
 

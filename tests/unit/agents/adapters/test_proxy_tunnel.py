@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
+from agents.adapters.remote.allowed_addresses import AddressRefused, AllowedHosts, find_target
 from agents.adapters.remote.http_client import build_request, open_client
 from inbox.engine.agents import remote_agent
 from inbox.sending import outgoing_http
@@ -72,32 +72,40 @@ async def resolve(host, port):
     return [PUBLIC]
 
 
+@pytest.fixture
+def tls(monkeypatch, tmp_path):
+    """The TLS of a server that is agent.example and hooks.example."""
+    server, trusted = certified(["agent.example", "hooks.example"], tmp_path)
+    monkeypatch.setattr("agents.adapters.remote.http_client._certificates", lambda: trusted)
+    return server
+
+
 async def get(proxy, url, resolver=resolve):
-    target = await find_target(url, may_be_private=False, resolver=resolver)
+    target = await find_target(url, AllowedHosts(), resolver=resolver)
     async with open_client(httpx.Timeout(5), proxy=proxy) as client:
         answer = await client.send(build_request(client, target, {}))
         return answer.text
 
 
-async def test_proxy_gets_the_checked_address_and_the_server_its_name(network):
-    async with network() as server:
-        host = await get(server.proxy, "http://agent.example/run")
+async def test_proxy_gets_the_checked_address_and_the_server_its_name(network, tls):
+    async with network(tls) as server:
+        host = await get(server.proxy, "https://agent.example/run")
 
     assert host == "agent.example"
     (head,) = server.heads
-    assert head.startswith(f"CONNECT {PUBLIC}:80 HTTP/1.1\r\n")
+    assert head.startswith(f"CONNECT {PUBLIC}:443 HTTP/1.1\r\n")
     assert f"Proxy-Authorization: Basic {b64encode(b'us:p@ss').decode()}\r\n" in head
     assert "agent.example" not in head
 
 
-def certified(name, directory):
-    """Return the TLS of a server of this name, and that of a client who trusts it."""
+def certified(names, directory):
+    """Return the TLS of a server of these names, and that of a client who trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, names[0])])
     day, now = timedelta(days=1), datetime.now(UTC)
     builder = x509.CertificateBuilder(subject, subject, key.public_key(), 1, now - day, now + day)
-    names = x509.SubjectAlternativeName([x509.DNSName(name)])
-    certificate = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
+    alternatives = x509.SubjectAlternativeName([x509.DNSName(name) for name in names])
+    certificate = builder.add_extension(alternatives, critical=False).sign(key, hashes.SHA256())
     pem = serialization.Encoding.PEM
     secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     path = directory / "server.pem"
@@ -107,9 +115,7 @@ def certified(name, directory):
     return server, ssl.create_default_context(cafile=str(path))
 
 
-async def test_certificate_is_checked_for_the_name(network, monkeypatch, tmp_path):
-    tls, trusted = certified("agent.example", tmp_path)
-    monkeypatch.setattr("agents.adapters.remote.http_client._certificates", lambda: trusted)
+async def test_certificate_is_checked_for_the_name(network, tls):
     async with network(tls) as server:
         assert await get(server.proxy, "https://agent.example/run") == "agent.example"
         with pytest.raises(httpx.ConnectError, match="mismatch"):
@@ -122,7 +128,7 @@ async def test_name_of_a_private_address_is_refused_before_the_proxy_is_asked(ne
 
     async with network() as server:
         with pytest.raises(AddressRefused):
-            await get(server.proxy, "http://agent.example/run", private)
+            await get(server.proxy, "https://agent.example/run", private)
 
     assert server.heads == []
 
@@ -139,25 +145,29 @@ async def test_proxy_that_refuses_or_answers_itself_fails_the_connection(network
     async with network() as server:
         server.answer = answer
         with pytest.raises(httpx.ConnectError):
-            await get(server.proxy, "http://agent.example/run")
+            await get(server.proxy, "https://agent.example/run")
 
 
 async def test_webhooks_are_sent_by_the_proxy_except_in_our_own_network(
-    network, settings, monkeypatch
+    network, tls, settings, monkeypatch
 ):
+    hosts = AllowedHosts(private={"hooks.internal"})
     monkeypatch.setattr(outgoing_http, "resolve", resolve)
+    async with network(tls) as server:
+        settings.EGRESS_PROXY = server.proxy
+        url = "https://hooks.example/in"
+        answer = await outgoing_http.send(url, "{}", {}, hosts=hosts, most_bytes=100)
+        assert (answer.status, answer.body) == (200, "hooks.example")
+        heads = list(server.heads)
+
+    monkeypatch.setattr(outgoing_http, "resolve", own_network)
     async with network() as server:
         settings.EGRESS_PROXY = server.proxy
-        url = "http://hooks.example/in"
-        answer = await outgoing_http.send(url, "{}", {}, may_be_private=False, most_bytes=100)
-        assert (answer.status, answer.body) == (200, "hooks.example")
-
-        monkeypatch.setattr(outgoing_http, "resolve", own_network)
         own = f"http://hooks.internal:{server.port}/in"
-        answer = await outgoing_http.send(own, "{}", {}, may_be_private=True, most_bytes=100)
+        answer = await outgoing_http.send(own, "{}", {}, hosts=hosts, most_bytes=100)
         assert answer.status == 200
 
-    assert len(server.heads) == 1
+    assert (len(heads), server.heads) == (1, [])
 
 
 async def own_network(host, port):

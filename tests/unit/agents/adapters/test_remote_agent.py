@@ -8,7 +8,12 @@ import pytest
 
 from agents import tracing
 from agents.adapters.remote import sse
-from agents.adapters.remote.allowed_addresses import AddressRefused, check_url, find_target
+from agents.adapters.remote.allowed_addresses import (
+    AddressRefused,
+    AllowedHosts,
+    check_url,
+    find_target,
+)
 from tests.support.agents import vendor_servers
 from tests.support.agents.doubles import Stage, cancelled
 from tests.support.agents.vendor_servers import (
@@ -394,8 +399,9 @@ async def test_an_agent_is_not_reached_at_an_address_of_our_own_network(address)
         return ["93.184.215.14", address]
 
     with pytest.raises(AddressRefused):
-        await find_target("http://agents.example.com/", may_be_private=False, resolver=resolve)
-    target = await find_target("http://agents.example.com/", may_be_private=True, resolver=resolve)
+        await find_target("https://agents.example.com/", AllowedHosts(), resolver=resolve)
+    named = AllowedHosts(private={"agents.example.com"})
+    target = await find_target("http://agents.example.com/", named, resolver=resolve)
     assert target.url == "http://93.184.215.14:80/"
 
 
@@ -421,7 +427,21 @@ async def test_dns_rebinding_after_the_check_has_no_effect():
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1", "localhost", "[::1]", "0"])
 async def test_spellings_of_this_machine_are_resolved_before_they_are_checked(host):
     with pytest.raises((AddressRefused, OSError)):
-        await find_target(f"http://{host}/", may_be_private=False)
+        await find_target(f"https://{host}/", AllowedHosts())
+
+
+@pytest.mark.parametrize("url", ["http://agents.example.com/", "HTTP://agents.example.com:443/"])
+async def test_an_agent_at_a_public_host_is_not_called_without_tls(url):
+    server = Server([started(), finished()])
+    stage = Stage(remote(server, url))
+
+    await stage.say("Once.")
+
+    assert server.requests == []
+    assert failure(stage) == (
+        "AGENT_UNREACHABLE",
+        "agents.example.com may not be contacted without TLS: use https://.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -433,19 +453,20 @@ async def test_spellings_of_this_machine_are_resolved_before_they_are_checked(ho
         "file:///etc/passwd",
         "gopher://agents.example.com/",
         "unix:///run/docker.sock",
-        "http://",
-        "http://user:secret@agents.example.com/",
-        "http://agents.example.com:port/",
-        "http://agents.example.com:99999/",
-        "http://agents.example.com/ HTTP/1.1",
-        "http://agents.example.com/\r\nX: y",
-        "http://agents.ёxample.com/",
-        "http://[::1/",
+        "https://",
+        "http://agents.example.com/",
+        "https://user:secret@agents.example.com/",
+        "https://agents.example.com:port/",
+        "https://agents.example.com:99999/",
+        "https://agents.example.com/ HTTP/1.1",
+        "https://agents.example.com/\r\nX: y",
+        "https://agents.ёxample.com/",
+        "https://[::1/",
     ],
 )
 def test_what_is_no_address_of_an_agent_is_refused(url):
     with pytest.raises(AddressRefused):
-        check_url(url)
+        check_url(url, AllowedHosts())
 
 
 # -- server-sent events ---------------------------------------------------------------------------
