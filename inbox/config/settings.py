@@ -32,6 +32,7 @@ from inbox.platform.setting_parsers import (
     mail_settings,
     new_vapid_key,
     parse_base_url,
+    parse_host_patterns,
     parse_providers,
     parse_vapid_key,
 )
@@ -234,6 +235,8 @@ PRIVATE_AGENT_HOSTS = frozenset(
 PRIVATE_WEBHOOK_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_WEBHOOK_HOSTS", "").split(","))
 )
+#: The public hosts that may be contacted at URLs of people and programs; none for all.
+OUTGOING_HOSTS = parse_host_patterns(os.environ.get("SIGNOFF_OUTGOING_HOSTS", ""))
 #: The HTTP proxy for remote agents and webhooks outside of private networks.
 EGRESS_PROXY = read_secret("SIGNOFF_EGRESS_PROXY")
 _proxy = re.fullmatch(r"http://([^@/]*@)?[^@/:\s]+(:\d{1,5})?/?", EGRESS_PROXY)

@@ -1,5 +1,5 @@
 """
-Parsers of the environment variables SIGNOFF_OIDC, SIGNOFF_EMAIL_URL and SIGNOFF_VAPID_KEY.
+Parsers of environment variables: SIGNOFF_OIDC, SIGNOFF_EMAIL_URL, SIGNOFF_VAPID_KEY and others.
 
 Why: django-allauth and Django have many settings for these, and no format for one variable.
 Remove when: Django reads mail settings from a URL, and allauth reads providers from JSON.
@@ -7,6 +7,7 @@ Remove when: Django reads mail settings from a URL, and allauth reads providers 
 
 import base64
 import json
+import re
 import secrets
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,10 @@ _REQUIRED: Final = ("id", "name", "issuer", "client_id", "client_secret")
 _ALLOWED: Final = {*_REQUIRED, "team", "role", "domains", "acr_values", "max_age"}
 _ROLES: Final = ("viewer", "reviewer", "admin")
 _MAIL_TIMEOUT_SECONDS = 10
+#: A name or an IPv4 address, perhaps after a wildcard; or an IPv6 address.
+_HOST_PATTERN: Final = re.compile(
+    r"(\*\.)?[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?|[0-9a-f:]*:[0-9a-f:.]*"
+)
 #: The order of the group of P-256 (FIPS 186-5).
 _P256_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
@@ -129,6 +134,25 @@ def new_vapid_key() -> str:
 def parse_base_url(text: str, default: str) -> str:
     """Return a URL that ends with a slash: without it, another host begins with the same text."""
     return f"{(text or default).rstrip('/')}/"
+
+
+def parse_host_patterns(text: str) -> tuple[str, ...]:
+    """
+    Parse SIGNOFF_OUTGOING_HOSTS: names and addresses of hosts, separated by commas.
+
+    `*.example.com` is every host below example.com.
+
+    Raises:
+        ImproperlyConfigured.
+    """
+    patterns = tuple(part.strip().lower() for part in text.split(",") if part.strip())
+    for pattern in patterns:
+        if not _HOST_PATTERN.fullmatch(pattern):
+            raise ImproperlyConfigured(
+                "SIGNOFF_OUTGOING_HOSTS: a host is a name such as hooks.example.com, or "
+                f"*.example.com for all below; {pattern!r} is not."
+            )
+    return patterns
 
 
 def parse_vapid_key(text: str) -> str:

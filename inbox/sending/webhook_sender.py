@@ -92,17 +92,20 @@ def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, st
     return answer.status, None if answer.is_success else DeliveryProblem.STATUS, answer.body
 
 
+_ADDRESS_PROBLEMS = {
+    AddressProblem.CLEAR: DeliveryProblem.CLEAR,
+    AddressProblem.NOT_LISTED: DeliveryProblem.NOT_LISTED,
+}
 _PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
     (DeliveryProblem.UNREADABLE, (DecryptionFailed,)),
-    (DeliveryProblem.PRIVATE, (AddressRefused,)),
     (DeliveryProblem.TIMEOUT, (TimeoutError, httpx.TimeoutException)),
     (DeliveryProblem.UNREACHABLE, (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)),
 )
 
 
 def _problem_of(error: Exception, delivery: Delivery) -> DeliveryProblem:
-    if isinstance(error, AddressRefused) and error.fault is AddressProblem.CLEAR:
-        return DeliveryProblem.CLEAR
+    if isinstance(error, AddressRefused):
+        return _ADDRESS_PROBLEMS.get(error.fault, DeliveryProblem.PRIVATE)
     for problem, kinds in _PROBLEMS:
         if isinstance(error, kinds):
             return problem

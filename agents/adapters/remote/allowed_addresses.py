@@ -45,6 +45,7 @@ class AddressProblem(StrEnum):
     CREDENTIALS = "credentials"  #: URLs are shown and logged
     CHARACTERS = "characters"
     CLEAR = "clear"  #: no TLS to a host that the operator does not name
+    NOT_LISTED = "not_listed"  #: the operator has listed the public hosts, and this is another one
     PRIVATE = "private"  #: its host resolves to a private address
 
 
@@ -61,6 +62,8 @@ class AllowedHosts:
     """The hosts that an operator allows."""
 
     private: Collection[str] = ()  #: may have private addresses, and URLs without TLS
+    #: The others that may be contacted; `*.example.com` is every host below. Empty for all.
+    public: Collection[str] = ()
 
     def is_private(self, url: str) -> bool:
         """Return whether the URL's host is one of the operator's own network."""
@@ -68,6 +71,14 @@ class AllowedHosts:
             return urlsplit(url).hostname in self.private
         except ValueError:
             return False
+
+    def is_listed(self, host: str) -> bool:
+        """Return whether a host is one of the public ones that may be contacted."""
+        return not self.public or any(_matches(host, pattern) for pattern in self.public)
+
+
+def _matches(host: str, pattern: str) -> bool:
+    return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,8 @@ def check_url(url: str, hosts: AllowedHosts) -> None:
     """
     Raise AddressRefused unless it is an https URL with a host and without a password.
 
-    Private hosts may have http. An invalid port is rejected as well.
+    Private hosts may have http, others have to be listed if there is a list. An invalid port is
+    rejected as well.
     """
     try:
         parts = urlsplit(url)
@@ -112,9 +124,15 @@ def check_url(url: str, hosts: AllowedHosts) -> None:
         raise AddressRefused(
             AddressProblem.CHARACTERS, "The URL has characters that have to be encoded."
         )
-    if parts.scheme != "https" and not hosts.is_private(url):
+    if hosts.is_private(url):
+        return
+    if parts.scheme != "https":
         raise AddressRefused(
             AddressProblem.CLEAR, f"{host} may not be contacted without TLS: use https://."
+        )
+    if not hosts.is_listed(host):
+        raise AddressRefused(
+            AddressProblem.NOT_LISTED, f"{host} is not one of the hosts that may be contacted."
         )
 
 

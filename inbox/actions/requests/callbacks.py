@@ -7,8 +7,10 @@ from datetime import datetime
 from inbox.actions.webhooks import outbox
 from inbox.models import Agent, AgentRequest, Thread
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
-from inbox.rules.errors import InvalidValue
+from inbox.platform.outgoing_hosts import webhook_hosts
+from inbox.rules.errors import InvalidValue, raise_for
 from inbox.rules.requests.callbacks import check_callback
+from inbox.rules.webhooks.outgoing_urls import url_problem
 
 
 def encrypted_callback(agent: Agent, url: str) -> str:
@@ -16,6 +18,9 @@ def encrypted_callback(agent: Agent, url: str) -> str:
     if not url:
         return ""
     check_callback(url, json.loads(agent.callback_prefixes))
+    # The operator may have changed the allowed hosts since the prefixes were entered.
+    problem = url_problem(url, webhook_hosts())
+    raise_for({"callback_url": [problem]} if problem else {})
     return encrypt(url)
 
 

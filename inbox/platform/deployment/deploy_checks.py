@@ -24,7 +24,7 @@ KNOWN_KEYS = frozenset(
 
 def check_deployment(**_: Any) -> list[CheckMessage]:
     """Return the problems of the settings; docs/deployment.md lists them."""
-    return [*_https(), *_redis(), *_database(), *_keys(), *_data(), *_people()]
+    return [*_https(), *_redis(), *_database(), *_keys(), *_data(), *_people(), *_network()]
 
 
 def _https() -> Iterator[CheckMessage]:
@@ -58,6 +58,15 @@ def _https() -> Iterator[CheckMessage]:
             "SIGNOFF_ALLOWED_HOSTS has a wildcard.",
             hint="List the host names of the site.",
             id="signoff.W023",
+        )
+
+
+def _network() -> Iterator[CheckMessage]:
+    if not settings.OUTGOING_HOSTS:
+        yield Warning(
+            "Agents, webhooks and chats may be at any public host.",
+            hint="List their hosts in SIGNOFF_OUTGOING_HOSTS (docs/operations.md).",
+            id="signoff.W037",
         )
 
 

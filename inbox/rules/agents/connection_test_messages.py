@@ -20,17 +20,7 @@ def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
             type=report["content_type"] or "?",
         )
     if result is ProbeResult.ADDRESS_REFUSED:
-        if report.get("address_problem") == AddressProblem.CLEAR:
-            return TranslatableMessage(
-                "{host} is not contacted without TLS. Use https://, or add it to "
-                "SIGNOFF_PRIVATE_AGENT_HOSTS if it is in your own network.",
-                host=report["host"],
-            )
-        return TranslatableMessage(
-            "{host} is in a private network. Add it to SIGNOFF_PRIVATE_AGENT_HOSTS "
-            "to allow agents there.",
-            host=report["host"],
-        )
+        return _of_address(report)
     if result is ProbeResult.UNKNOWN_HOST:
         return TranslatableMessage("The host name {host} does not resolve.", host=report["host"])
     return _MESSAGES[result]
@@ -57,6 +47,26 @@ _MESSAGES = {
         "Enter them again."
     ),
 }
+
+
+def _of_address(report: Mapping[str, Any]) -> TranslatableMessage:
+    host, problem = report["host"], report.get("address_problem")
+    if problem == AddressProblem.CLEAR:
+        return TranslatableMessage(
+            "{host} is not contacted without TLS. Use https://, or add it to "
+            "SIGNOFF_PRIVATE_AGENT_HOSTS if it is in your own network.",
+            host=host,
+        )
+    if problem == AddressProblem.NOT_LISTED:
+        return TranslatableMessage(
+            "{host} is not one of the hosts that the operator allows (SIGNOFF_OUTGOING_HOSTS).",
+            host=host,
+        )
+    return TranslatableMessage(
+        "{host} is in a private network. Add it to SIGNOFF_PRIVATE_AGENT_HOSTS "
+        "to allow agents there.",
+        host=host,
+    )
 
 
 def _of_status(status: int) -> TranslatableMessage:

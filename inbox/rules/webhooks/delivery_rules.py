@@ -75,6 +75,7 @@ class DeliveryProblem(StrEnum):
     UNREACHABLE = "unreachable"
     PRIVATE = "private"  #: the host is in a private network and not allowed
     CLEAR = "clear"  #: no TLS to a public host
+    NOT_LISTED = "not_listed"  #: the operator has listed the hosts, and this is another one
     UNREADABLE = "unreadable"  #: the secret cannot be decrypted
     BROKEN = "broken"  #: an internal error
 
@@ -84,6 +85,9 @@ _PROBLEMS = {
     DeliveryProblem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
     DeliveryProblem.PRIVATE: TranslatableMessage("The URL points to a private network."),
     DeliveryProblem.CLEAR: TranslatableMessage("Use https:// outside of your own network."),
+    DeliveryProblem.NOT_LISTED: TranslatableMessage(
+        "This host is not one of those that the operator allows (SIGNOFF_OUTGOING_HOSTS)."
+    ),
     DeliveryProblem.UNREADABLE: TranslatableMessage(
         "The secret cannot be decrypted. Create a new one."
     ),

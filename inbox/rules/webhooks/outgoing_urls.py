@@ -20,6 +20,9 @@ _PROBLEMS = {
         "The URL must start with https://. Only hosts of your own network that the operator has "
         "named may have http://."
     ),
+    AddressProblem.NOT_LISTED: TranslatableMessage(
+        "This host is not one of those that the operator allows (SIGNOFF_OUTGOING_HOSTS)."
+    ),
 }
 
 

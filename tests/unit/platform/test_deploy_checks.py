@@ -29,6 +29,7 @@ SECURE = {
     "AUDIT_SINKS": ("file:///elsewhere",),
     "AUDIT_ENTRY_SINKS": ("file:///elsewhere",),
     "BREACHED_PASSWORDS": "/srv/passwords",
+    "OUTGOING_HOSTS": ("*.example.com",),
 }
 LOOPBACK = {"default": {"HOST": "127.0.0.1", "OPTIONS": {}}}
 IN_THE_CLEAR = {"default": {"HOST": "db.example.com", "OPTIONS": {"sslmode": "require"}}}
@@ -54,6 +55,7 @@ INSECURE = [
     ("AUDIT_SINKS", (), "signoff.W031"),
     ("BREACHED_PASSWORDS", "", "signoff.W034"),
     ("AUDIT_ENTRY_SINKS", (), "signoff.W035"),
+    ("OUTGOING_HOSTS", (), "signoff.W037"),
 ]
 
 
@@ -135,6 +137,7 @@ def test_django_and_signoff_agree_on_a_secure_deployment(tmp_path):
         SIGNOFF_PUBLIC_URL="https://signoff.example.com",
         SIGNOFF_ALLOWED_HOSTS="signoff.example.com",
         SIGNOFF_BREACHED_PASSWORDS=str(tmp_path / "passwords"),
+        SIGNOFF_OUTGOING_HOSTS="hooks.example.com",
     )
 
     assert done.returncode == 0, done.stderr

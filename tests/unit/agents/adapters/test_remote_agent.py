@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import nullcontext
 
 import httpx
 import pytest
@@ -442,6 +443,39 @@ async def test_an_agent_at_a_public_host_is_not_called_without_tls(url):
         "AGENT_UNREACHABLE",
         "agents.example.com may not be contacted without TLS: use https://.",
     )
+
+
+@pytest.mark.parametrize(
+    ("host", "is_listed"),
+    [
+        ("hooks.example.com", True),
+        ("HOOKS.example.com", True),
+        ("a.agents.example.org", True),
+        ("a.b.agents.example.org", True),
+        ("93.184.215.14", True),
+        ("own.internal", True),
+        ("agents.example.org", False),
+        ("evilagents.example.org", False),
+        ("x.hooks.example.com", False),
+        ("hooks.example.com.evil.example", False),
+        ("hooks.example.com.", False),
+        ("93.184.215.15", False),
+    ],
+)
+async def test_a_host_that_is_not_listed_is_neither_entered_nor_called(host, is_listed):
+    listed = {"hooks.example.com", "*.agents.example.org", "93.184.215.14"}
+    hosts = AllowedHosts(private={"own.internal"}, public=listed)
+    server = Server([started(), finished()])
+    stage = Stage(remote(server, f"https://{host}/", hosts=hosts))
+
+    with nullcontext() if is_listed else pytest.raises(AddressRefused):
+        check_url(f"https://{host}/", hosts)
+    await stage.say("Once.")
+
+    assert bool(server.requests) is is_listed
+    if not is_listed:
+        sentence = f"{host.lower()} is not one of the hosts that may be contacted."
+        assert failure(stage) == ("AGENT_UNREACHABLE", sentence)
 
 
 @pytest.mark.parametrize(
