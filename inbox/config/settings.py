@@ -124,7 +124,7 @@ MIDDLEWARE = [
     # Pads responses against BREACH.
     "inbox.platform.http.compression.Compression",
     "inbox.api.base.database_down.UnavailableMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "inbox.platform.http.session_cookies.SessionCookieMiddleware",
     "inbox.web.base.languages.PageLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

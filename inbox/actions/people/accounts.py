@@ -7,6 +7,7 @@ from uuid import UUID
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from axes.models import AccessAttempt, AccessLog
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
@@ -14,6 +15,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.people.credentials import end_credentials
 from inbox.models import ChatLinkCode, Membership, Team, User
 from inbox.models.locks import lock_credentials, lock_superusers, lock_teams, lock_user
+from inbox.models.people.sessions import stored_key
 from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, require_fresh_sign_in
@@ -140,6 +142,21 @@ def end_sessions(user_id: int, *, keep: str = "") -> int:
     count, _ = Session.objects.filter(session_key__in=keys).delete()
     others.delete()
     return count
+
+
+@transaction.atomic
+def renew_session(session: SessionBase) -> None:
+    """
+    Give a session a new key after its person has proved again who they are.
+
+    The former key opens nothing any more, whoever has it. The record of the session, its beginning
+    and its limits stay. Sockets of the former key end, and pages connect again with the new cookie.
+    """
+    former_key = stored_key(session.session_key)
+    session.cycle_key()
+    record = UserSession.objects.filter(session_key=former_key)
+    record.update(session_key=stored_key(session.session_key))
+    session.save()  # `cycle_key` has stored an empty session, which others may meet meanwhile
 
 
 @transaction.atomic

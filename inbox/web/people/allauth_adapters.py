@@ -13,6 +13,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.models import EmailAddress
 from allauth.account.signals import (
+    authentication_step_completed,
     email_added,
     email_changed,
     email_confirmed,
@@ -190,6 +191,13 @@ class FactorAdapter(DefaultMFAAdapter):
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         host = urlsplit(settings.PUBLIC_URL or f"//{context.request.get_host()}").hostname
         return {"id": host or "localhost", "name": "Signoff"}
+
+
+@receiver(authentication_step_completed)
+def _step_completed(request: HttpRequest, *, reauthenticated: bool = False, **_more: Any) -> None:
+    """Renew the session at a confirmation of the identity; Django does so at a sign-in."""
+    if reauthenticated:
+        accounts.renew_session(request.session)
 
 
 # Not allauth's signals, which come after the commit: the audit entry must commit with the change.

@@ -170,6 +170,27 @@ def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
         assert len(attempts) == 1
 
 
+def test_pages_stay_connected_when_another_tab_confirms_the_identity(site):
+    with site.browse() as page:
+        sign_in(site, page, "marco")
+        site.wait_until_live(page)
+        (former,) = site_cookies(page)
+
+        other_tab = page.context.new_page()
+        other_tab.goto(f"{site.url}/account/confirm/?next=/account/")
+        with page.expect_websocket():  # the page connects again
+            confirm_password(site, other_tab, "marco")
+
+        site.wait_until_live(page)
+        assert site_cookies(page) != [former]
+
+
+def site_cookies(page: Page) -> list[str]:
+    """The keys of the session."""
+    cookies = page.context.cookies()
+    return [cookie["value"] for cookie in cookies if cookie["name"] == "sessionid"]
+
+
 def test_changing_the_password_signs_out_everywhere_else(site):
     with site.browse() as laptop, site.browse() as phone:
         for page in (laptop, phone):

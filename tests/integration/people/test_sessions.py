@@ -73,6 +73,67 @@ def test_signing_out_ends_the_session_and_its_digest(browser):
     assert not Session.objects.filter(expire_date__isnull=False).exists()
 
 
+def browser_of(cookie):
+    client = Client()
+    client.cookies[settings.SESSION_COOKIE_NAME] = cookie
+    return client
+
+
+def confirm(browser):
+    answer = browser.post("/account/confirm/", {"password": "bob-password", "next": "/account/"})
+    assert answer.status_code == 302
+
+
+def test_the_cookie_from_before_a_confirmation_opens_nothing(world, browser):
+    former = cookie_of(browser)
+    actor = replace(actor_of_user(world.bob), session_key=stored_key(former))
+
+    confirm(browser)
+
+    assert cookie_of(browser) != former
+    assert browser.get("/account/").status_code == 200
+    assert browser_of(former).get("/account/").status_code == 302
+    assert browser_of(former).get("/api/teams").status_code == 401
+    assert live_access_of([actor]) == [None]
+
+
+def test_a_confirmation_keeps_the_record_and_the_beginning_of_a_session(browser):
+    began_at = timezone.now() - timedelta(days=13)
+    UserSession.objects.update(created_at=began_at)
+    before = UserSession.objects.get()
+
+    confirm(browser)
+    browser.get("/account/")
+
+    after = UserSession.objects.get()
+    assert (after.pk, after.created_at) == (before.pk, began_at)
+    assert after.session_key == stored_key(cookie_of(browser))
+    assert Session.objects.get().expire_date < timezone.now() + timedelta(days=1, minutes=1)
+
+
+def test_a_wrong_password_keeps_the_session(browser):
+    former = cookie_of(browser)
+
+    browser.post("/account/confirm/", {"password": "wrong", "next": "/account/"})
+
+    assert cookie_of(browser) == former
+
+
+def test_a_late_request_with_the_former_cookie_does_not_delete_the_new_one(browser):
+    former = cookie_of(browser)
+    confirm(browser)
+
+    late = browser_of(former).get("/", headers={"X-Signoff-Refresh": "1"})
+
+    assert settings.SESSION_COOKIE_NAME not in late.cookies
+
+
+def test_signing_out_deletes_the_cookie(browser):
+    answer = browser.post("/logout/")
+
+    assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""
+
+
 def test_sessions_of_async_code_are_the_same(db):
     @async_to_sync
     async def keep_and_end():
