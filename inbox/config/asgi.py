@@ -12,6 +12,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
+from inbox.api.base.https_only import HttpsOnly  # noqa: E402
 from inbox.api.base.rate_headers import RateHeaders  # noqa: E402
 from inbox.api.base.request_ids import RequestIds  # noqa: E402
 from inbox.api.monitoring.monitoring_urls import monitoring_urlpatterns  # noqa: E402
@@ -52,11 +53,13 @@ def _template_of(url_path: str) -> str:
     return next((str(pattern) for pattern in patterns if pattern.match(relative)), "")
 
 
-_application: Any = ProtocolTypeRouter(
-    {
-        "http": RateHeaders(_http),
-        "websocket": RateHeaders(URLRouter(websocket_urlpatterns)),
-    }
+_application: Any = HttpsOnly(
+    ProtocolTypeRouter(
+        {
+            "http": RateHeaders(_http),
+            "websocket": RateHeaders(URLRouter(websocket_urlpatterns)),
+        }
+    )
 )
 if settings.HAS_TRACES:
     _application = RequestTraces(_application, _template_of)

@@ -48,6 +48,12 @@ class NetworkNotAllowed(Forbidden):
     code = "NETWORK_NOT_ALLOWED"
 
 
+class HttpsRequired(Forbidden):
+    """The request came over http: use https, and replace the key that it had."""
+
+    code = "HTTPS_REQUIRED"
+
+
 class LinkOfAnother(Forbidden):
     """Somebody else is signed in than the person for whom the link was made."""
 

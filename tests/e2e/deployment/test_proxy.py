@@ -48,7 +48,12 @@ def upstream():
 
 
 @pytest.fixture
-def proxy(upstream, tmp_path):
+def http_port():
+    return free_port()
+
+
+@pytest.fixture
+def proxy(upstream, tmp_path, http_port):
     port, log = free_port(), tmp_path / "log"
     binary = Path(sys.executable).with_name("caddy")
     environment = {
@@ -59,6 +64,7 @@ def proxy(upstream, tmp_path):
         "SIGNOFF_SITE": f"http://localhost:{port}",
         "SIGNOFF_UPSTREAM": f"127.0.0.1:{upstream[0]}",
         "SIGNOFF_BIND": "127.0.0.1",
+        "SIGNOFF_HTTP_PORT": str(http_port),
     }
     config = REPOSITORY / "deploy" / "proxy" / "Caddyfile"
     process = start_child(
@@ -95,3 +101,16 @@ def test_headers_of_clients_are_not_passed_on(proxy, upstream):
     assert "evil" not in str(headers)
     for name in ("Forwarded", "X-Real-Ip", "X-Request-Id", "X-Forwarded-Port"):
         assert name not in headers
+
+
+def test_over_http_programs_are_refused_and_pages_redirect(proxy, upstream, http_port):
+    _, received = upstream
+    before, url = len(received), f"http://127.0.0.1:{http_port}"
+
+    for path in ("/api/runs", "/agui/desk/", "/mcp", "/scim/v2/Users", "/ws/live/"):
+        refused = httpx.get(url + path, headers={"Authorization": "Bearer k"}, trust_env=False)
+        assert (refused.status_code, refused.json()["code"]) == (403, "HTTPS_REQUIRED")
+    page = httpx.get(f"{url}/threads/?q=a", headers={"Host": "s.example"}, trust_env=False)
+
+    assert (page.status_code, page.headers["Location"]) == (308, "https://s.example/threads/?q=a")
+    assert len(received) == before
