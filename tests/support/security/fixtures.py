@@ -51,7 +51,7 @@ def things(world, bob, settings, tmp_path):
         name="view", list_filter=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
     )
     # Nobody may connect there: a test of it is refused before anything is sent.
-    place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
+    place = {"slug": "elsewhere", "url": "https://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
     remote = set_remote_agent(team_id=world.team.pk, actor=SEED, **place).agent
     # Nobody sends anything there: it is only written down.
     hook, _ = add_webhook(

@@ -602,7 +602,7 @@ class Route:
             "policy": {"policy": {"rules": []}},
             "groups": {"name": "leads"},
             "add": {"name": "new", "url": "https://agents.example.com/", "user": things.user},
-            "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
+            "save": {"name": "mine", "url": "https://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {
                 "action": "reject",
                 "view_digest": digest,
