@@ -3,13 +3,13 @@ Cost of programs that ask, wait and run hooks: `python -m bench.programs [--wait
 
 An embedded product in its default settings, but for its rate limit. Programs ask and have their
 answers one after another; a hook asks for a call that a rule of the team's policy allows. Then
-approval trips (W1) are measured by turns with and without so many programs that wait for a person.
+approval trips (W1) are measured by turns with and without so many programs that wait for a person,
+in poll after poll, spread evenly over the time.
 """
 
 import argparse
 import asyncio
 import json
-import math
 import os
 import subprocess
 import sys
@@ -31,7 +31,6 @@ from tests.support.processes import REPOSITORY
 #: Each agent may ask 60 times a minute.
 _AGENTS = 50
 _WAIT_SECONDS = 30
-_REST_SECONDS = 0.5
 _JSON = {"Content-Type": "application/json"}
 _TOOL = {
     "title": "Refund 47.50 EUR?",
@@ -129,11 +128,14 @@ async def waiters(programs: Programs, number: int) -> AsyncIterator[None]:
             requests.append(await programs.ask(connection))
             connections.append(connection)
         tasks = [
-            asyncio.create_task(_wait_again(programs, connection, request))
-            for connection, request in zip(connections, requests, strict=True)
+            asyncio.create_task(
+                _wait_again(programs, connection, request, _WAIT_SECONDS * place / number)
+            )
+            for place, (connection, request) in enumerate(zip(connections, requests, strict=True))
         ]
         try:
-            await _settle(programs.target)
+            if number:
+                await asyncio.sleep(_WAIT_SECONDS + 1)  # all are in their second poll
             yield
             for task in tasks:
                 if task.done():
@@ -144,15 +146,10 @@ async def waiters(programs: Programs, number: int) -> AsyncIterator[None]:
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _settle(target: Target) -> None:
-    """Wait until the server has read the requests of all who wait, and rests."""
-    cpu = math.inf
-    while target.meter.cpu_seconds() - cpu > _REST_SECONDS * 0.1 or cpu == math.inf:
-        cpu = target.meter.cpu_seconds()
-        await asyncio.sleep(_REST_SECONDS)
-
-
-async def _wait_again(programs: Programs, connection: Connection, request: dict[str, Any]) -> None:
+async def _wait_again(
+    programs: Programs, connection: Connection, request: dict[str, Any], begin_after: float
+) -> None:
+    await asyncio.sleep(begin_after)
     while True:
         await programs.wait(connection, request)
 
@@ -193,7 +190,7 @@ def run_hooks(url: str, key: str, directory: Path, number: int) -> Figures:
 async def trips_beside(programs: Programs, number: int) -> Figures:
     """Measure approval trips while so many programs wait."""
     async with waiters(programs, number):
-        return await trips(programs.target, at_once=1, number=50)
+        return await trips(programs.target, at_once=1, number=400)
 
 
 def _make_programs(subject: Subject) -> tuple[Programs, list[str]]:

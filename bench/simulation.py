@@ -30,9 +30,9 @@ _WAKEUP_SHARE = BUSY / 2
 _PHASES = ("web", "worker", "web", "worker")
 _SLICES = 2
 _OTHER_SECONDS = 0.004  #: a slice of another program
-#: A page with a socket is read again twice a minute, and after a request of its team was opened,
-#: decided and executed; several changes at once are read once.
-PAGE_POLL_SECONDS = 30.0
+#: A page with a socket is read again every five minutes, and after a request of its team was
+#: opened, decided and executed; several changes at once are read once.
+PAGE_POLL_SECONDS = 300.0
 _READS_PER_TRIP = 2
 #: Each web process announces its pages to all others every ten seconds, 200 in a message.
 _ANNOUNCE_SECONDS, _PAGES_PER_MESSAGE = 10.0, 200

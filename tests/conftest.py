@@ -140,6 +140,10 @@ def world_snapshot(django_db_setup: None, django_db_blocker: Any) -> Snapshot[Wo
 
 @pytest.fixture
 def world(db: None, world_snapshot: Snapshot[World]) -> World:
+    if connection.vendor == "postgresql":
+        # The transaction of a test may be idle for long, on a busy machine.
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     return world_snapshot.restore()
 
 

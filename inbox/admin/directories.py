@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -70,6 +71,9 @@ class DirectoryPage(ChangedByActions):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("name", "links_accounts", *self.readonly_fields) if obj else ()
+
+    def address_of_secret(self) -> str:
+        return f"{settings.PUBLIC_URL}/scim/v2"
 
     def people(self, row: Directory) -> str:
         return str(row.people.count())

@@ -248,6 +248,10 @@ class ChangedByActions(Page):
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)
 
+    def address_of_secret(self) -> str:
+        """Return the address that a new secret is entered with elsewhere, or ""."""
+        return ""
+
     def name_of(self, row: Any) -> str:
         """Return the row's name for the confirmation page."""
         return str(row)
@@ -297,5 +301,11 @@ class ChangedByActions(Page):
     def _told_once(self, request: HttpRequest, obj: Any) -> HttpResponse | None:
         if not obj.told_once:
             return None
-        context = {**site.each_context(request), "opts": self.opts, "secret": obj.told_once}
+        context = {
+            **site.each_context(request),
+            "opts": self.opts,
+            "title": str(obj),
+            "secret": obj.told_once,
+            "address": self.address_of_secret(),
+        }
         return TemplateResponse(request, "admin/show_once.html", context)

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,6 +19,7 @@ from inbox.platform.db_executor import in_db_thread
 from inbox.platform.monitoring.metrics import FOLLOWERS
 from inbox.queries.people.live_access import LiveAccess, TeamReader, live_access_of
 from inbox.queries.runs.events import latest_changes, latest_seqs
+from inbox.rules.people.access import Actor
 from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, carries_rows, channel_layer
 
 log = structlog.get_logger(__name__)
@@ -27,6 +28,8 @@ log = structlog.get_logger(__name__)
 SAFETY_POLL_SECONDS = 2.0
 #: A process that received no heartbeat of its own for so long has missed wake-ups.
 MISSED_HEARTBEATS_SECONDS = 2.5 * ANNOUNCE_SECONDS
+#: The most watched threads that are looked up at each safety poll while wake-ups arrive.
+_LOOKED_UP_AT_ONCE = 200
 #: Presence changes within this time become one message.
 _PRESENCE_DELAY_SECONDS = 0.1
 
@@ -40,13 +43,24 @@ class Follower:
     is_allowed: bool = True
 
 
+@dataclass(eq=False)
+class Watcher:
+    """A program that waits for a change of a thread."""
+
+    thread_id: UUID
+    #: Set whenever anything about the thread, or the access of `actor`, may have changed.
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    actor: Actor | None = None  #: whose access is checked, once it is known
+
+
 class Hub:
     """The shared tails and subscriptions of one event loop."""
 
     def __init__(self) -> None:
         self._tails: dict[str, Tail] = {}
         self._followers: set[Follower] = set()
-        self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._watchers: dict[str, set[Watcher]] = {}
+        self._polls = 0
         #: The seq of the last audit entry of each watched thread, as far as it was read.
         self._changes: dict[str, int] = {}
         self._listener: asyncio.Task[None] | None = None
@@ -79,22 +93,26 @@ class Hub:
             if not tail.followers:
                 self._tails.pop(str(thread_id), None)
 
-    @asynccontextmanager
-    async def watcher(self, thread_id: UUID) -> "AsyncIterator[asyncio.Event]":
-        """Yield an event that is set whenever anything about a thread may have changed."""
+    async def watch(self, thread_id: UUID) -> Watcher:
+        """Watch a thread until `unwatch`."""
         self.listen()
         self._maintain_while_needed()
-        name, changed = str(thread_id), asyncio.Event()
-        self._watchers.setdefault(name, set()).add(changed)
+        name, watcher = str(thread_id), Watcher(thread_id)
+        self._watchers.setdefault(name, set()).add(watcher)
         try:
             if name not in self._changes:
                 await self._read_last_change(thread_id)
-            yield changed
-        finally:
-            self._watchers[name].discard(changed)
-            if not self._watchers[name]:
-                del self._watchers[name]
-                self._changes.pop(name, None)
+        except BaseException:
+            self.unwatch(watcher)
+            raise
+        return watcher
+
+    def unwatch(self, watcher: Watcher) -> None:
+        name = str(watcher.thread_id)
+        self._watchers[name].discard(watcher)
+        if not self._watchers[name]:
+            del self._watchers[name]
+            self._changes.pop(name, None)
 
     async def add(self, subscription: Subscription) -> None:
         self.listen()
@@ -189,15 +207,26 @@ class Hub:
     async def _check_access(self) -> None:
         """
         End the subscriptions and streams of people who signed out, were deactivated or left a team,
-        and of keys that are not valid any more.
+        and of keys that are not valid any more. Programs that wait with them read again.
         """
         followers = [(item, item.reader) for item in self._followers if item.reader is not None]
         subscriptions = list(self.subscriptions.values())
+        watchers = [
+            (item, item.actor)
+            for items in self._watchers.values()
+            for item in items
+            if item.actor is not None
+        ]
         actors = [reader.actor for _, reader in followers]
         actors += [subscription.actor for subscription in subscriptions]
-        if not actors:
+        # Many programs wait with the same key.
+        distinct = dict.fromkeys([*actors, *(actor for _, actor in watchers)])
+        if not distinct:
             return
-        accesses = await in_db_thread(live_access_of, actors)
+        access_of = dict(
+            zip(distinct, await in_db_thread(live_access_of, list(distinct)), strict=True)
+        )
+        accesses = [access_of[actor] for actor in actors]
         for (follower, reader), access in zip(followers, accesses, strict=False):
             if not _may_follow(reader, access):
                 follower.is_allowed = False
@@ -207,6 +236,9 @@ class Hub:
                 subscription.end()
             else:
                 subscription.access = access
+        for watcher, actor in watchers:
+            if access_of[actor] is None:
+                watcher.changed.set()
 
     async def _catch_up(self) -> None:
         """Find events and changes whose wake-up was lost, with one query each for all threads."""
@@ -215,13 +247,20 @@ class Hub:
             latest = await in_db_thread(latest_seqs, [tail.thread_id for tail in tails])
             for tail in tails:
                 tail.catch_up(latest.get(tail.thread_id, 0))
-        if self._watchers:
-            changes = await in_db_thread(latest_changes, [UUID(name) for name in self._watchers])
+        if watched := self._watched_threads():
+            changes = await in_db_thread(latest_changes, watched)
             for thread_id, seq in changes.items():
                 name = str(thread_id)
                 if self._changes.get(name) != seq and name in self._watchers:
                     self._changes[name] = seq
                     self._wake_watchers(name)
+
+    def _watched_threads(self) -> list[UUID]:
+        """Return the threads to look up: all, or of very many a part, in turn."""
+        self._polls += 1
+        parts = -(-len(self._watchers) // _LOOKED_UP_AT_ONCE) if self._has_heartbeat() else 1
+        threads = map(UUID, self._watchers)
+        return [thread for thread in threads if (thread.int + self._polls) % max(1, parts) == 0]
 
     async def _read_last_change(self, thread_id: UUID) -> None:
         """Note the last change before a watcher reads, which only later ones need to wake."""
@@ -230,8 +269,8 @@ class Hub:
             self._changes.setdefault(str(thread_id), changes.get(thread_id, 0))
 
     def _wake_watchers(self, thread_id: str) -> None:
-        for changed in self._watchers.get(thread_id, ()):
-            changed.set()
+        for watcher in self._watchers.get(thread_id, ()):
+            watcher.changed.set()
 
     def _schedule_presence_update(self) -> None:
         if not self._is_presence_update_due:
@@ -307,8 +346,12 @@ async def subscribe(subscription: Subscription) -> AsyncIterator[None]:
 @asynccontextmanager
 async def watch(thread_id: UUID) -> AsyncIterator[asyncio.Event]:
     """Yield an event that is set after each change of a thread; clear it, then read."""
-    async with hub().watcher(thread_id) as changed:
-        yield changed
+    current_hub = hub()
+    watcher = await current_hub.watch(thread_id)
+    try:
+        yield watcher.changed
+    finally:
+        current_hub.unwatch(watcher)
 
 
 async def set_viewed_interrupt(subscription: Subscription, interrupt_id: str | None) -> None:

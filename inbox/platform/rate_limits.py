@@ -82,7 +82,7 @@ def count_caller(actor: Actor) -> None:
     Raises:
         RateLimited.
     """
-    request_facts.set_caller(actor.kind, actor.ident)
+    request_facts.set_actor(actor)
     _count_once("caller", settings.RATE_LIMIT, f"{actor.kind}:{actor.ident}")
 
 

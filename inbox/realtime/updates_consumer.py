@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import random
 import time
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import InterfaceError, OperationalError
 
 from agents.agui import strict_json
 from inbox.feed import (
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 MAX_INVALID_MESSAGES = 5
 #: Rate limit for presence updates: a person who pages through the list sends one per request.
 MAX_PRESENCE_UPDATES, PRESENCE_UPDATES_SECONDS = 50, 10.0
+#: The interval of checks whether a page may have missed a change, whose wake-up was lost.
+POSITION_SECONDS = 30.0
 _MAX_FRAME_CHARACTERS = 200
 
 
@@ -63,6 +67,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
+        self._position: str | None = None
         self._invalid_messages = 0
         self._presence_updates, self._presence_window_at = 0, 0.0
         try:
@@ -84,6 +89,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         self._subscription = subscription
         await self.accept()
         self._tasks.append(asyncio.create_task(self._send_messages(subscription)))
+        self._tasks.append(asyncio.create_task(self._watch_position(subscription)))
         if thread is not None:
             team_reader = TeamReader(actor, thread.team_id)
             follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, team_reader)
@@ -140,12 +146,32 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
     async def _send_messages(self, subscription: Subscription) -> None:
         async with subscribe(subscription):
             while (messages := await subscription.messages()) is not None:
+                if any(message["type"] != "presence" for message in messages):
+                    # Before the page is told, which reads later.
+                    self._position = await self._read_position()
                 for message in messages:
                     if message["type"] == "hello":
                         # Every later change is delivered: a page at this position is up to date.
-                        message["position"] = await in_db_thread(position_of, self._actor)
+                        message["position"] = self._position or ""
                     await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
+
+    async def _watch_position(self, subscription: Subscription) -> None:
+        """Tell the page to read again if a wake-up was lost; its own polls would cost far more."""
+        while True:
+            # Not all pages at the same time, after a server has started.
+            await asyncio.sleep(POSITION_SECONDS * random.uniform(0.8, 1.2))  # noqa: S311
+            await self._check_position(subscription)
+
+    async def _check_position(self, subscription: Subscription) -> None:
+        position = await self._read_position()
+        if position is not None and self._position not in (None, position):
+            subscription.ready()
+
+    async def _read_position(self) -> str | None:
+        with contextlib.suppress(OperationalError, InterfaceError):
+            return await in_db_thread(position_of, self._actor)
+        return None
 
     async def _follow_thread(self, thread_id: UUID, after: int, reader: TeamReader) -> None:
         chunks: Any = follow(thread_id, after, reader)

@@ -3,6 +3,8 @@
 import { postHeaders, report } from "./post.js";
 
 const PREVIEW_DELAY_MS = 250;
+/** The texts in the bar, which has their fields only for whom it offers a decision. */
+export const BAR_TEXTS = ["reason", "feedback"];
 
 function isChanged(field) {
   if (field.type === "hidden" || field.type === "submit") return false;
@@ -83,10 +85,18 @@ export async function restoreDraft(form, entries, isUntouched) {
   } catch {
     return false; // another request is on screen, or the connection is down
   }
-  const note = document.querySelector("#f-reason");
-  if (note) note.value = body.get("reason") ?? "";
+  // The response has no such fields if somebody has claimed the request a moment ago.
+  for (const name of BAR_TEXTS) showText(form.elements[name], body.get(name) ?? "");
   form.dataset.kept = "";
   return true;
+}
+
+/** Show a text of a draft in its field of the bar, if there is one. */
+export function showText(field, text) {
+  if (!field) return;
+  field.value = text;
+  const details = field.closest("details");
+  if (details && text) details.open = true;
 }
 
 /** Drop the answer to the last draft: another request is on screen. */

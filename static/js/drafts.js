@@ -3,7 +3,7 @@
 // They stay in this browser, by person, request and version of the request: nothing that was not
 // sent leaves the device. The server leaves out `data-drafts` where a field may hold a secret.
 
-import { isUnsent, markUnsent, restoreDraft } from "./decision_form.js";
+import { BAR_TEXTS, isUnsent, markUnsent, restoreDraft, showText } from "./decision_form.js";
 import { main, messages } from "./page.js";
 import { isRefreshPaused } from "./refresh.js";
 
@@ -21,7 +21,6 @@ let pendingForm;
 let awaited;
 /** Texts of a draft that the bar has no fields for, while somebody else holds the claim. */
 let withheld = { form: undefined, texts: [] };
-const BAR_TEXTS = ["reason", "feedback"];
 
 /** Return the form, if what is typed into it may be stored. */
 function draftForm() {
@@ -96,11 +95,8 @@ function showWithheld() {
   if (!form || withheld.form !== form) return;
   withheld.texts = withheld.texts.filter(([name, value]) => {
     const field = form.elements[name];
-    if (!field) return true;
-    field.value = value;
-    const details = field.closest("details");
-    if (details) details.open = true;
-    return false;
+    showText(field, value);
+    return !field;
   });
 }
 

@@ -6,8 +6,10 @@ import { main } from "./page.js";
 const MIN_INTERVAL_MS = 150;
 /** The event after the elements were swapped. */
 export const REFRESHED = "signoff:refreshed";
-/** Without wake-ups the page polls. */
-const POLL_MS = { on: 30_000, lost: 10_000 };
+/** The shortest time between two refreshes of a page that nobody sees. */
+const HIDDEN_INTERVAL_MS = 10_000;
+/** Without wake-ups the page polls; with them the server tells when one was lost. */
+const POLL_MS = { on: 300_000, lost: 10_000 };
 
 let timer;
 let readAt = 0;
@@ -23,9 +25,17 @@ const PAGE_ROWS = 50;
 export function refresh() {
   isStale = true;
   if (!isReading && !isPaused) {
-    timer ??= setTimeout(read, Math.max(0, readAt + intervalMs - Date.now()));
+    const interval = document.hidden ? Math.max(intervalMs, HIDDEN_INTERVAL_MS) : intervalMs;
+    timer ??= setTimeout(read, Math.max(0, readAt + interval - Date.now()));
   }
 }
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden || !isStale) return;
+  clearTimeout(timer);
+  timer = undefined;
+  refresh();
+});
 
 /** Stop refreshing while a decision is being sent: its response replaces the page. */
 export function pauseRefresh() {

@@ -30,8 +30,13 @@ def note_heard(*, request: AgentRequest, actor: Actor) -> None:
     """Buffer that the program was heard of now, unless that was stored a moment ago."""
     now = database_now()
     if now - request.heard_at >= _WRITE_EVERY and is_program(actor, request.thread):
-        with _lock:
-            _heard[request.pk] = now
+        note_heard_again(request.pk, now)
+
+
+def note_heard_again(request_id: UUID, now: datetime) -> None:
+    """Buffer that a program was heard of that is known to be one."""
+    with _lock:
+        _heard[request_id] = now
 
 
 def flush_heard() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,17 +10,26 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError
 
+from inbox.actions.requests.heard import note_heard_again
 from inbox.api.base.request_ids import Receive, Send
 from inbox.api.runs.long_poll import check_wait
 from inbox.api.runs.streaming_app import read_body, until_disconnected
-from inbox.feed import watch
+from inbox.feed import Watcher, hub
+from inbox.platform import clock
 from inbox.platform.db_executor import in_db_thread
+from inbox.platform.monitoring import request_facts
 from inbox.queries.requests.requests import thread_of_request
 from inbox.rules.errors import InvalidInput
 from inbox.rules.requests.request_states import RequestStatus
 
 #: Headers of a POST that a GET does not have.
 _OF_BODIES = (b"content-length", b"content-type", b"transfer-encoding", b"idempotency-key")
+#: Headers that differ from one poll to the next, and change nothing about the answer.
+_OF_ONE_CALL = (b"x-request-id", b"traceparent", b"tracestate")
+#: A program that asks again so soon after it waited so long goes on waiting: nothing is read.
+_KEPT_SECONDS, _KEPT_AFTER_SECONDS = 5.0, 10.0
+#: After this time the answer is read again, in case something changed that nobody is told of.
+_FRESH_SECONDS = 300.0
 
 
 @dataclass
@@ -54,15 +62,35 @@ class _Answer:
         await send({"type": "http.response.body", "body": self.body})
 
 
+@dataclass
+class _Wait:
+    """A request that is watched for a program, and the answer that the program has."""
+
+    watcher: Watcher
+    answer: _Answer | None = None
+    read_at: float = 0.0  #: the event loop's time
+
+    def take_fresh(self, now: float) -> _Answer | None:
+        """Return the answer if nothing has changed since it was read."""
+        is_fresh = not self.watcher.changed.is_set() and now - self.read_at < _FRESH_SECONDS
+        return self.answer if is_fresh else None
+
+    def end(self) -> None:
+        hub().unwatch(self.watcher)
+
+
 class RequestPoll:
     """
     Asks the application again after each change, until there is something to tell.
 
-    So the response is the same as without `wait`, with the permissions of that moment.
+    So the response is the same as without `wait`, with the permissions of that moment. Thousands of
+    programs may wait, each in poll after poll: between two polls of one key its request stays
+    watched, as does the key, and the next poll reads nothing unless one of them has changed.
     """
 
     def __init__(self, application: Any) -> None:
         self._application = application
+        self._kept: dict[Any, _Wait] = {}
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         seconds = _seconds_of(scope)
@@ -104,19 +132,53 @@ class RequestPoll:
 
     async def _wait(self, scope: Any, request_id: UUID, deadline: float) -> _Answer:
         """Return the answer of GET once it differs from the client's, or the request is decided."""
-        has_version = any(name.lower() == b"if-none-match" for name, _ in scope["headers"])
-        async with _watched(request_id) as changed:
+        loop = asyncio.get_running_loop()
+        begun, poll = loop.time(), _poll_of(scope)
+        wait = self._kept.pop(poll, None) or await _begin(request_id)
+        if wait is None:
+            return await self._call(scope, b"")
+        if wait.take_fresh(begun) and wait.watcher.actor is not None:
+            request_facts.set_actor(wait.watcher.actor)
+            note_heard_again(request_id, clock.now())
+        is_kept = False
+        try:
             while True:
-                changed.clear()
-                answer = await self._call(scope, b"")
-                is_old = answer.status == 304 if has_version else _is_open(answer)
-                if not is_old:
+                answer = wait.take_fresh(loop.time()) or await self._read(wait, scope)
+                if not _is_old(answer, scope):
                     return answer
                 try:
                     async with asyncio.timeout_at(deadline):
-                        await changed.wait()
+                        await wait.watcher.changed.wait()
                 except TimeoutError:
+                    is_kept = loop.time() - begun >= _KEPT_AFTER_SECONDS
                     return answer  # the hub would have seen a change without a wake-up, too
+        finally:
+            if is_kept and wait.watcher.actor is not None:
+                self._keep(poll, wait)
+            else:
+                wait.end()
+
+    async def _read(self, wait: _Wait, scope: Any) -> _Answer:
+        wait.watcher.changed.clear()
+        wait.answer = await self._call(scope, b"")
+        wait.read_at = asyncio.get_running_loop().time()
+        facts = request_facts.current()
+        actor = facts.actor if facts else None
+        # Only the access of keys is complete in the hub's check.
+        wait.watcher.actor = actor if actor is not None and actor.key_id is not None else None
+        return wait.answer
+
+    def _keep(self, poll: Any, wait: _Wait) -> None:
+        """Watch on for a moment, for the program's next poll."""
+        if (other := self._kept.pop(poll, None)) is not None:
+            other.end()
+        self._kept[poll] = wait
+        asyncio.get_running_loop().call_later(_KEPT_SECONDS, self._drop, poll, wait)
+
+    def _drop(self, poll: Any, wait: _Wait) -> None:
+        if self._kept.get(poll) is wait:
+            del self._kept[poll]
+            wait.end()
 
     async def _call(self, scope: Any, body: bytes) -> _Answer:
         answer = _Answer()
@@ -132,18 +194,26 @@ class RequestPoll:
         return answer
 
 
-@asynccontextmanager
-async def _watched(request_id: UUID) -> Any:
-    """Yield the event of changes; of a request that does not exist it is never set."""
+async def _begin(request_id: UUID) -> _Wait | None:
+    """Watch a request; None if it does not exist, or nobody knows."""
     try:
         thread_id = await in_db_thread(thread_of_request, request_id)
     except (OperationalError, InterfaceError):
-        thread_id = None
-    if thread_id is None:
-        yield asyncio.Event()
-        return
-    async with watch(thread_id) as changed:
-        yield changed
+        return None
+    return None if thread_id is None else _Wait(await hub().watch(thread_id))
+
+
+def _poll_of(scope: Any) -> Any:
+    """Return all of a GET that its answer depends on."""
+    address = (scope.get("client") or [None])[0]
+    headers = [tuple(item) for item in scope["headers"] if item[0].lower() not in _OF_ONE_CALL]
+    return (scope["path"], scope["query_string"], address, tuple(sorted(headers)))
+
+
+def _is_old(answer: _Answer, scope: Any) -> bool:
+    """Return whether the program knows the answer, and so goes on waiting."""
+    has_version = any(name.lower() == b"if-none-match" for name, _ in scope["headers"])
+    return answer.status == 304 if has_version else _is_open(answer)
 
 
 def _is_open(answer: _Answer) -> bool:

@@ -4,6 +4,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from inbox.rules.people.access import Actor
+
 
 @dataclass
 class RequestFacts:
@@ -12,6 +14,7 @@ class RequestFacts:
     scope: Any = field(default_factory=dict)  #: of ASGI
     route: str = ""  #: the template of the URL, once the request was routed
     caller: str = ""  #: `key:<id>` or `human:<id>`, once it was authenticated
+    actor: Actor | None = None  #: the caller of REST
 
 
 _current: ContextVar[RequestFacts | None] = ContextVar("request_facts", default=None)
@@ -36,3 +39,9 @@ def set_route(route: str) -> None:
 def set_caller(kind: str, ident: str) -> None:
     if (facts := _current.get()) is not None:
         facts.caller = f"{kind}:{ident}"
+
+
+def set_actor(actor: Actor) -> None:
+    set_caller(actor.kind, actor.ident)
+    if (facts := _current.get()) is not None:
+        facts.actor = actor

@@ -36,7 +36,7 @@ class ThreadDeletion:
                 "This was deleted with its thread on {day}. The audit trail is kept.", day=day
             )
         return TranslatableMessage(
-            "This was deleted with its thread on {day}, after {days} days without activity. "
+            "This was deleted with its thread on {day} (days without activity: {days}). "
             "The audit trail is kept.",
             day=day,
             days=self.days,

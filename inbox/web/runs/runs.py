@@ -42,7 +42,7 @@ MESSAGE_CHARACTERS = 100_000
 _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
     "": (gettext_noop("All"), ()),
     "active": (gettext_noop("Running"), ACTIVE_RUN_STATUSES),
-    "interrupted": (gettext_noop("Waiting for decisions"), (RunStatus.INTERRUPTED,)),
+    "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
     "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
 }
 

@@ -123,7 +123,7 @@ def test_a_deleted_thread_says_so_and_its_trail_can_be_read(api, world, bob, lat
     ):
         answer = api.get(path)
         assert answer.status_code == 404
-        assert "after 30 days without activity" in answer.json()["detail"]
+        assert "(days without activity: 30)" in answer.json()["detail"]
     entries = read(api, f"/api/threads/{run.thread_id}/audit")["results"]
     assert [entries[0]["action"], entries[-1]["action"]] == ["run.started", "thread.deleted"]
     assert entries[-1]["actor"]["name"] == "system:retention"

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
@@ -290,8 +291,10 @@ def test_a_directory_is_made_changed_and_revoked(world, admin, new_entries):
     address = "/admin/inbox/directory/add/"
     form = opened(admin, address).fill("name", "corp").fill("network_lines", "192.0.2.0/24")
 
-    token = told_once(press(admin, address, form))
+    made = press(admin, address, form)
+    token = told_once(made)
 
+    assert f"{settings.PUBLIC_URL}/scim/v2" in words(made)
     row = Directory.objects.get(name="corp")
     assert directory_actor(f"Bearer {token}", "192.0.2.7").directory_id == row.pk
     assert row.expires_at is not None

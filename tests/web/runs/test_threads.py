@@ -307,7 +307,7 @@ def test_pages_of_a_deleted_thread_say_when_and_why(ask, bob, world, reads_bob, 
     for path in (f"/threads/{interrupt.thread_id}/", reverse("interrupt", args=[interrupt.pk])):
         page = reads_bob.client.get(path)
         assert page.status_code == 404
-        assert "after 30 days without activity" in page.content.decode()
+        assert "(days without activity: 30)" in page.content.decode()
     unknown = reads_bob.client.get(f"/threads/{uuid4()}/")
     assert "or you don't have access" in unknown.content.decode()
     history = words(reads_bob.get(f"/audit/threads/{interrupt.thread_id}/"))

@@ -6,7 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, edit_value, open_site
+from tests.support.browser.site import (
+    Site,
+    edit_value,
+    hold_reading,
+    hold_requests,
+    open_site,
+    wait_for,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -114,3 +121,31 @@ def test_texts_of_a_draft_wait_until_a_claim_ends(site):
         expect(page.locator("#f-feedback")).to_have_value("Which one?")
         expect(page.locator("#f-feedback")).to_be_visible()
         expect(page.locator("#f-reason")).to_have_value("A note")
+
+
+def test_question_is_restored_while_somebody_claims(site):
+    site.call_everything_off()
+    (interrupt,) = site.play(_REFUND)
+    with site.open_as("marco") as page, site.open_as("priya") as priya:
+        site.open(page, interrupt)
+        write(page, "Which one?")
+        page.goto(f"{site.url}/decided/")
+        let_it_read = hold_reading(page)
+        restoring = hold_requests(page, "**/decide*")
+        site.open(page, interrupt)
+        wait_for(lambda: restoring)
+        site.open(priya, interrupt)
+        priya.keyboard.press("c")
+        expect(priya.locator("#claim")).to_be_visible()
+
+        restoring.pop().continue_()
+
+        expect(page.locator("#draft")).to_be_visible()
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")
+        expect(page.locator("#f-feedback")).to_be_visible()
+        let_it_read()
+        expect(page.locator("#bar")).to_contain_text("is reviewing this")
+        page.unroute("**/decide*")
+        page.reload()
+        priya.keyboard.press("c")
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")

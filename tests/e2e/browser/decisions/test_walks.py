@@ -350,6 +350,7 @@ def check_decisions(site: Site, walkers: list[Walker]) -> None:
             assert note is None or any(note.splitlines()[-1] in text for text in [*sent, body])
 
 
+@pytest.mark.timeout(900 + 20 * WALKS)
 def test_walks_lose_no_edit_and_decide_what_is_on_screen(site: Site) -> None:
     site.call_everything_off()
     requests = Requests(site)
