@@ -51,12 +51,11 @@ def world_with_log(
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest, world_snapshot: Snapshot[World]) -> World:
+def world(db: None, request: pytest.FixtureRequest, world_snapshot: Snapshot[World]) -> World:
     """The world, with the rows of the log if the test asks for `log`."""
     if "log" in request.fixturenames:
         world: World = request.getfixturevalue("world_with_log")[0]
         return world
-    request.getfixturevalue("db")
     return world_snapshot.restore()
 
 
