@@ -255,6 +255,13 @@ def test_the_base_of_locations_is_the_public_url(settings, scim):
     assert location.startswith("https://signoff.example/scim/v2/Users/")
 
 
+def test_directories_have_no_language(scim):
+    response = scim.get("Users/x", **{"Accept-Language": "de"})
+
+    assert "Content-Language" not in response.headers
+    assert "Accept-Language" not in response.headers.get("Vary", "")
+
+
 def test_sessions_are_no_credentials(world):
     from django.test import Client
 
