@@ -36,7 +36,7 @@ def log_snapshot(
 
 @pytest.fixture
 def auditor(settings: Any, tmp_path: Path, log_snapshot: Any, log_directory: Path) -> Auditor:
-    """What the auditor of this test's log has."""
+    """Return what the auditor of this test's log has."""
     shutil.copy(log_directory / "audit-key", tmp_path)
     return keep_in(settings, tmp_path)
 

@@ -110,7 +110,7 @@ def search(scim, path, **parameters):
 
 
 def test_a_search_by_post_finds_what_a_list_finds(scim, people):
-    found = search(
+    matches = search(
         scim,
         "Users/.search",
         filter='userName sw "b" or displayName eq "dora"',
@@ -121,8 +121,8 @@ def test_a_search_by_post_finds_what_a_list_finds(scim, people):
         count=1,
     )
 
-    assert names(found) == ["bea"]
-    body = found.json()
+    assert names(matches) == ["bea"]
+    body = matches.json()
     assert (body["totalResults"], body["startIndex"], body["itemsPerPage"]) == (2, 2, 1)
     assert set(body["Resources"][0]) == {"schemas", "id", "userName"}
     assert names(search(scim, "Users/.search")) == ["bea", "carl", "dora"]
@@ -132,9 +132,9 @@ def test_a_search_at_the_root_finds_users_and_groups(scim, people, linking):
     scim.add_group("dora", people["bea"])
     linking.add_user("dora", userName="of another directory", emails=[])
 
-    found = search(scim, ".search", filter='displayName eq "dora"').json()["Resources"]
+    matches = search(scim, ".search", filter='displayName eq "dora"').json()["Resources"]
 
-    assert [row["meta"]["resourceType"] for row in found] == ["User", "Group"]
+    assert [row["meta"]["resourceType"] for row in matches] == ["User", "Group"]
     assert search(scim, ".search").json()["totalResults"] == 4
     by_name = search(scim, ".search", filter='userName eq "bea@corp.example"').json()
     assert by_name["totalResults"] == 1

@@ -1,4 +1,4 @@
-"""What keeps an old thread from being deleted: each kind of unfinished work, by itself."""
+"""Unfinished work that keeps an old thread from being deleted, each kind by itself."""
 
 from uuid import UUID
 
@@ -69,28 +69,28 @@ def test_a_call_that_may_take_effect_keeps_its_thread(run, is_deleted, state):
 
 
 @pytest.fixture
-def asked(program, bob):
+def approved(program, bob):
     """An approved request of a program; its runs, which keep it as well, are ended by hand."""
-    asked = program.ask()
-    decide(asked, bob, APPROVED)
+    approved = program.ask()
+    decide(approved, bob, APPROVED)
     now = database_now()
     Run.objects.exclude(finished_at__isnull=False).update(
         status="succeeded", finished_at=now, lease_until=None
     )
-    return asked
+    return approved
 
 
-def test_an_approved_call_that_may_start_keeps_its_thread(asked, is_deleted):
+def test_an_approved_call_that_may_start_keeps_its_thread(approved, is_deleted):
     AgentRequest.objects.update(status="done")  # which would keep it as well
 
-    assert not is_deleted(UUID(asked["thread"]))
+    assert not is_deleted(UUID(approved["thread"]))
 
 
-def test_a_request_that_is_decided_keeps_its_thread(asked, is_deleted):
+def test_a_request_that_is_decided_keeps_its_thread(approved, is_deleted):
     ToolCall.objects.update(start_before=None)  # which would keep it as well
 
     assert AgentRequest.objects.get().status == "decided"
-    assert not is_deleted(UUID(asked["thread"]))
+    assert not is_deleted(UUID(approved["thread"]))
 
 
 def webhook_of(world):
