@@ -1,10 +1,16 @@
-"""Repeating an action that has lost a race for a unique value."""
+"""Repeating an action that has lost a race for a unique value, or was ended by a deadlock."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from django.db import IntegrityError
+import structlog
+from django.db import IntegrityError, OperationalError
+
+log = structlog.get_logger(__name__)
+
+_MAX_TRIES = 4
+_DEADLOCK_DETECTED = "40P01"
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -19,5 +25,26 @@ def retry_on_conflict(action: Callable[Parameters, Result]) -> Callable[Paramete
             return action(*args, **kwargs)
         except IntegrityError:
             return action(*args, **kwargs)
+
+    return retried
+
+
+def retry_on_deadlock(action: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """
+    Call the action again, up to three times, if PostgreSQL ended its transaction in a deadlock.
+
+    Around the transaction: PostgreSQL has rolled all of it back, and the others go on meanwhile.
+    """
+
+    @wraps(action)
+    def retried(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for _ in range(_MAX_TRIES - 1):
+            try:
+                return action(*args, **kwargs)
+            except OperationalError as error:
+                if getattr(error.__cause__, "sqlstate", "") != _DEADLOCK_DETECTED:
+                    raise
+                log.warning("deadlock", action=action.__name__)
+        return action(*args, **kwargs)
 
     return retried

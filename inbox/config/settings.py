@@ -38,6 +38,7 @@ from inbox.platform.setting_parsers import (
 )
 from inbox.rules.limits.team_limits import parse_limits
 from inbox.rules.people.passwords import MIN_PASSWORD_CHARACTERS
+from inbox.rules.people.team_settings import MAX_THREAD_DAYS
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -459,6 +460,8 @@ FREE_DISK_BYTES = int(os.environ.get("SIGNOFF_FREE_DISK_BYTES", str(256 * MIB)))
 FILE_LINK_SECONDS = int(os.environ.get("SIGNOFF_FILE_LINK_SECONDS", "3600"))
 #: Days without activity after which threads of teams without a setting are deleted; 0: never.
 THREAD_DAYS = int(os.environ.get("SIGNOFF_THREAD_DAYS") or "0")
+if not 0 <= THREAD_DAYS <= MAX_THREAD_DAYS:  # -1 would delete all of them
+    raise ImproperlyConfigured(f"SIGNOFF_THREAD_DAYS must be from 0 to {MAX_THREAD_DAYS}.")
 FILE_UPLOAD_HANDLERS = ["inbox.platform.files.received_files.FileReceiver"]
 
 # -- pages ----------------------------------------------------------------------------------------

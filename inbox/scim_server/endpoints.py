@@ -1,8 +1,9 @@
 """SCIM 2.0 (RFC 7643, RFC 7644): users, groups, and what the server supports."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
@@ -80,8 +81,7 @@ class Exchange:
     def query(self) -> dict[str, str]:
         """Raises InvalidInput."""
         query = {name: str(self.request.GET[name]) for name in self.request.GET}
-        if any(len(text) > MAX_QUERY_CHARACTERS for text in query.values()):
-            raise InvalidInput(f"A parameter has up to {MAX_QUERY_CHARACTERS} characters.")
+        _check_lengths(query)
         return query
 
     def check_version(self, resource: Resource[Any]) -> None:
@@ -133,18 +133,34 @@ def _response_to(error: Error) -> HttpResponse:
 
 
 def _list(exchange: Exchange, endpoint: str, _id: str) -> HttpResponse:
-    kind = _KINDS[endpoint]
-    search = _parameterized(SearchRequest, kind).model_validate(exchange.query)
+    kinds = [_KINDS[endpoint]]
+    return _search(
+        exchange, kinds, _parameterized(SearchRequest, kinds).model_validate(exchange.query)
+    )
+
+
+def _search_by_post(exchange: Exchange, endpoint: str, _id: str) -> HttpResponse:
+    """Search as `_list` does, with the parameters in a body (RFC 7644, section 3.4.3)."""
+    name, _, _ = endpoint.rpartition("/")
+    kinds = [_KINDS[name]] if name else list(_KINDS.values())
+    body = exchange.body
+    _check_lengths(body)
+    request = _parameterized(SearchRequest, kinds)
+    return _search(exchange, kinds, request.model_validate(body, scim_ctx=Context.SEARCH_REQUEST))
+
+
+def _search(exchange: Exchange, kinds: Sequence[Kind], search: Any) -> HttpResponse:
     first = min(search.start_index or 1, MAX_INDEX) - 1
     count = MAX_RESULTS if search.count is None else min(search.count, MAX_RESULTS)
-    if search.filter is None and search.sort_by is None:
+    if search.filter is None and search.sort_by is None and len(kinds) == 1:
+        (kind,) = kinds
         rows = kind.rows(exchange.actor)
         total = rows.count()
         page = kind.from_rows(list(rows[first : first + count]), exchange.site) if count else []
     else:
-        matches = _matches(exchange, kind, search)
+        matches = _matches(exchange, kinds, search)
         total, page = len(matches), matches[first : first + count]
-    response = _parameterized(ListResponse, kind)(
+    response = _parameterized(ListResponse, kinds)(
         total_results=total, start_index=first + 1, items_per_page=len(page), resources=page
     )
     return scim_response(
@@ -152,17 +168,19 @@ def _list(exchange: Exchange, endpoint: str, _id: str) -> HttpResponse:
     )
 
 
-def _matches(exchange: Exchange, kind: Kind, search: Any) -> list[Any]:
+def _matches(exchange: Exchange, kinds: Sequence[Kind], search: Any) -> list[Any]:
     narrowing = Narrowing()
     if search.filter is not None:
         narrowing = replace(narrowing, **_Narrow().visit(search.filter.ast))
-    rows = list(kind.rows(exchange.actor, narrowing)[: MAX_CANDIDATES + 1])
-    if len(rows) > MAX_CANDIDATES:
-        raise TooManyException(
-            detail=f"This searches more than {MAX_CANDIDATES} resources. Filter by id, userName, "
-            "externalId or members with eq."
-        )
-    matches = kind.from_rows(rows, exchange.site)
+    matches: list[Any] = []
+    for kind in kinds:
+        rows = list(kind.rows(exchange.actor, narrowing)[: MAX_CANDIDATES + 1])
+        if len(rows) > MAX_CANDIDATES:
+            raise TooManyException(
+                detail=f"This searches more than {MAX_CANDIDATES} resources. Filter by id, "
+                "userName, externalId or members with eq."
+            )
+        matches += kind.from_rows(rows, exchange.site)
     if search.filter is not None:
         matches = [resource for resource in matches if search.filter.match(resource)]
     return list(search.sort(matches))
@@ -250,7 +268,7 @@ def _put(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
 
 def _patch(exchange: Exchange, endpoint: str, resource_id: str) -> HttpResponse:
     kind = _KINDS[endpoint]
-    patch = _parameterized(PatchOp, kind).model_validate(
+    patch = _parameterized(PatchOp, [kind]).model_validate(
         _without_nulls(exchange.body), scim_ctx=Context.RESOURCE_PATCH_REQUEST
     )
 
@@ -326,7 +344,7 @@ def _parameters(exchange: Exchange, kind: Kind) -> Any:
     """Return which attributes of a resource to send. Raises ValidationError, before a change."""
     names = ("attributes", "excludedAttributes")
     query = {name: text for name, text in exchange.query.items() if name in names}
-    return _parameterized(ResponseParameters, kind).model_validate(query)
+    return _parameterized(ResponseParameters, [kind]).model_validate(query)
 
 
 def _resource_response(
@@ -337,9 +355,15 @@ def _resource_response(
     return scim_response(body, status=status, headers=headers)
 
 
-def _parameterized(message: Any, kind: Kind) -> Any:
-    """Return a message of the library for a kind; its type parameter is no type for mypy here."""
-    return message.__class_getitem__(kind.model)
+def _check_lengths(parameters: Mapping[str, Any]) -> None:
+    """Raise InvalidInput if a parameter of a search is too long."""
+    if any(len(str(value)) > MAX_QUERY_CHARACTERS for value in parameters.values()):
+        raise InvalidInput(f"A parameter has up to {MAX_QUERY_CHARACTERS} characters.")
+
+
+def _parameterized(message: Any, kinds: Iterable[Kind]) -> Any:
+    """Return a message of the library for kinds; its type parameter is no type for mypy here."""
+    return message.__class_getitem__(reduce(or_, (kind.model for kind in kinds)))
 
 
 def _version(resource: Resource[Any]) -> str:
@@ -443,6 +467,8 @@ _OPERATIONS: Final[
         (name, True): {"GET": _get, "PUT": _put, "PATCH": _patch, "DELETE": _delete}
         for name in _KINDS
     },
+    **{(f"{name}/.search", False): {"POST": _search_by_post} for name in _KINDS},
+    (".search", False): {"POST": _search_by_post},
     ("ServiceProviderConfig", False): {"GET": _discover},
     **{
         (name, has_id): {"GET": _discover}

@@ -10,7 +10,7 @@ from inbox.platform.client_ip import client_ip_of
 from inbox.queries.directories.directories import directory_actor
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
-from inbox.scim_server.messages import error_of, scim_error
+from inbox.scim_server.messages import error_of
 
 
 @csrf_exempt  # the token of a directory is in a header, and no cookie is read
@@ -18,8 +18,6 @@ def serve_scim(request: HttpRequest, endpoint: str = "", resource_id: str = "") 
     """Respond to a request of a directory."""
     try:
         actor = _authenticate(request)
-        if endpoint == "search":
-            return scim_error(501, "Search with GET, at /Users or /Groups.")
         # Not at the start: the library takes 20 MB, and few sites have directories.
         from inbox.scim_server.endpoints import Exchange, respond  # noqa: PLC0415
 

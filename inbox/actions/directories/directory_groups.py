@@ -26,7 +26,7 @@ from inbox.models import (
 )
 from inbox.models.locks import lock_credentials, lock_directory, lock_teams
 from inbox.platform.clock import database_now
-from inbox.queries.directories.directory_people import group_of
+from inbox.queries.directories.directory_people import group_of, parse_id
 from inbox.rules import errors
 from inbox.rules.directories.directory_people import PeopleGroup, check_group, strongest_role
 from inbox.rules.people.access import Actor, Role
@@ -187,14 +187,10 @@ class _Mapping(NamedTuple):
 
 def _people(directory: Directory, member_ids: Collection[str]) -> list[DirectoryUser]:
     """Return people of the directory. Raises InvalidValue unless each id is of one."""
-    ids = set()
-    for member_id in member_ids:
-        try:
-            ids.add(UUID(member_id))
-        except ValueError as error:
-            raise _unknown(member_id) from error
-    people = list(directory.people.filter(pk__in=ids).order_by("pk"))
-    missing = {str(pk) for pk in ids} - {str(person.pk) for person in people}
+    # In other spellings, somebody who is a member already would be added again.
+    ids = {text: parse_id(text) for text in member_ids}
+    people = list(directory.people.filter(pk__in=filter(None, ids.values())).order_by("pk"))
+    missing = ids.keys() - {str(person.pk) for person in people}
     if missing:
         raise _unknown(min(missing))
     return people

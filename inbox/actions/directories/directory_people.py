@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from secrets import token_hex
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -275,6 +276,6 @@ def _forget_sign_in(user: User) -> None:
         from allauth.socialaccount.models import SocialAccount  # noqa: PLC0415 - optional
 
         SocialAccount._default_manager.filter(user=user).delete()  # noqa: SLF001 - for mypy
-    user.username = removed_user_name(user.username, user.pk)
+    user.username = removed_user_name(user.username, token_hex(8))
     user.password = make_password(None)
     user.save(update_fields=["username", "password"])

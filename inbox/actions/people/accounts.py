@@ -21,6 +21,7 @@ from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, require_fresh_sign_in
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.credentials import rows_of
+from inbox.queries.people.invitations import open_invitations_to
 from inbox.queries.people.members import names_in_teams
 from inbox.rules import errors
 from inbox.rules.people.access import SIGN_IN, Actor
@@ -229,13 +230,14 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
 
 
 def end_all_credentials(user: User, actor: Actor) -> None:
-    """End the keys, webhooks and invitations of a person in all teams, also in former ones."""
+    """End the keys, webhooks and invitations of a person, and those to them, in all teams."""
     lock_credentials([user.pk])
     teams = Team.objects.values_list("pk", flat=True)
     owned = rows_of(user.pk, list(teams))
     # Their present teams as well: they may be making their first key there at this moment.
     memberships = Membership.objects.filter(user=user).values_list("team", flat=True)
-    team_ids = {row.team_id for row in owned.all()}.union(memberships)
+    rows = [*owned.all(), *open_invitations_to(user.pk)]
+    team_ids = {row.team_id for row in rows}.union(memberships)
     lock_teams(team_ids)
     end_credentials(user_id=user.pk, team_ids=team_ids, actor=actor, now=database_now())
 

@@ -13,12 +13,14 @@ from inbox.models import ApiKey, Invitation, Membership, User, WebhookEndpoint
 from inbox.models.locks import lock_credentials
 from inbox.platform.clock import database_now
 from inbox.queries.people.credentials import rows_of
+from inbox.queries.people.invitations import open_invitations_to
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import DisabledReason
 
 _LEFT = "owner_left"
+_INVITED_LEFT = "invited_left"
 _MAX_ID = 2**63 - 1
 
 
@@ -57,8 +59,9 @@ def end_credentials(
     """
     Revoke the keys of a person who leaves, disable their webhooks, withdraw their invitations.
 
-    Those in `heirs` get the person there as their owner instead. Call it in the transaction of the
-    caller, which has called `lock_credentials` and then locked the teams.
+    Those in `heirs` get the person there as their owner instead. Invitations to the person, by
+    which they could come back, are withdrawn as well. Call it in the transaction of the caller,
+    which has called `lock_credentials` and then locked the teams.
     """
     heirs = heirs or {}
     rows = rows_of(user_id, team_ids)
@@ -75,9 +78,9 @@ def end_credentials(
             endpoints.disable(webhook, actor, now, DisabledReason.OWNER_LEFT)
     for invitation in rows.invitations:
         if invitation.pk not in heirs:
-            invitation.withdrawn_at = now
-            invitation.save(update_fields=["withdrawn_at"])
-            invitations.record(invitation, "invitation.withdrawn", actor, now, reason=_LEFT)
+            invitations.withdraw(invitation, actor, now, reason=_LEFT)
+    for invitation in open_invitations_to(user_id, team_ids):
+        invitations.withdraw(invitation, actor, now, reason=_INVITED_LEFT)
 
 
 def members_by_id(team_id: UUID, user_ids: Collection[int]) -> dict[int, User]:

@@ -149,9 +149,14 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
         return
     if row.accepted_at is not None:
         check_is_open(InvitationState.ACCEPTED)
+    withdraw(row, actor, now)
+
+
+def withdraw(row: Invitation, actor: Actor, now: datetime, **detail: str) -> None:
+    """Withdraw an invitation, in the transaction of the caller, who has locked the team."""
     row.withdrawn_at = now
     row.save(update_fields=["withdrawn_at"])
-    record(row, "invitation.withdrawn", actor, now)
+    record(row, "invitation.withdrawn", actor, now, **detail)
 
 
 def _give_link(row: Invitation, site: str, now: datetime) -> str:

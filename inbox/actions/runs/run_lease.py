@@ -16,6 +16,7 @@ from agents.agui import strict_json
 from inbox import wakeups
 from inbox.actions.agents.pauses import count_refused_request
 from inbox.actions.audit import audit_trail
+from inbox.actions.conflicts import retry_on_deadlock
 from inbox.actions.limits.limit_checks import check_stored_interrupts, may_run_more
 from inbox.actions.policies.policy_decisions import decide_by_policy
 from inbox.actions.runs import claim, event_log, tool_calls
@@ -119,6 +120,7 @@ def lease_of(run: Run) -> RunLease | None:
     return RunLease(run.pk, run.thread_id, run.fence)
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def renew_lease(*, lease: RunLease) -> None:
     """
@@ -130,6 +132,7 @@ def renew_lease(*, lease: RunLease) -> None:
     lock_and_renew(lease)
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def append_events(*, lease: RunLease, batch: EventBatch) -> None:
     """
@@ -142,6 +145,7 @@ def append_events(*, lease: RunLease, batch: EventBatch) -> None:
     _write(thread, lease, batch, now)
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def start_tool_calls(
     *, lease: RunLease, batch: EventBatch, attempts: Sequence[CallAttempt]
@@ -161,6 +165,7 @@ def start_tool_calls(
     )
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def settle_tool_calls(
     *, lease: RunLease, batch: EventBatch, results: Sequence[tuple[str, str]]
@@ -176,6 +181,7 @@ def settle_tool_calls(
     tool_calls.settle_calls(thread=thread, run=Run(pk=lease.run_id), results=dict(results), now=now)
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def reset_tool_calls(*, lease: RunLease, batch: EventBatch, ids: Sequence[str]) -> None:
     """
@@ -207,6 +213,7 @@ def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None
         raise errors.TooManyRequests(str(refusal)) from refusal
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _finish_run(lease: RunLease, batch: EventBatch, result: RunResult) -> None:
@@ -264,6 +271,7 @@ def store_end(
         check_stored_interrupts(team_id=thread.team_id, agent_id=thread.agent_id, number=new)
 
 
+@retry_on_deadlock
 @transaction.atomic(durable=True)
 def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = None) -> RunStatus:
     """

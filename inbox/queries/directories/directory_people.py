@@ -37,7 +37,7 @@ def groups_of(actor: Actor, narrowing: Narrowing = Narrowing()) -> "QuerySet[Dir
     rows = DirectoryGroup.objects.filter(directory=actor.directory_id).order_by("pk")
     rows = _narrowed(rows, narrowing)
     if narrowing.member is not None:
-        member = _uuid(narrowing.member)
+        member = parse_id(narrowing.member)
         rows = rows.filter(members__person=member) if member else rows.none()
     return rows
 
@@ -77,7 +77,7 @@ def members_by_group(groups: Collection[UUID]) -> Mapping[UUID, Sequence[UUID]]:
 
 def _narrowed(rows: "QuerySet[Any]", narrowing: Narrowing) -> "QuerySet[Any]":
     if narrowing.id is not None:
-        row_id = _uuid(narrowing.id)
+        row_id = parse_id(narrowing.id)
         rows = rows.filter(pk=row_id) if row_id else rows.none()
     if narrowing.external_id is not None:
         rows = rows.filter(external_id=narrowing.external_id)
@@ -91,8 +91,8 @@ def _one(rows: "QuerySet[Any]") -> Any:
     return row
 
 
-def _uuid(text: str) -> UUID | None:
-    """Return a UUID in its canonical form only, None for anything else."""
+def parse_id(text: str) -> UUID | None:
+    """Return an id in its canonical form only, None for anything else."""
     try:
         value = UUID(text)
     except ValueError:

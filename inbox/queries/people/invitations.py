@@ -1,8 +1,10 @@
 """Invitations of a team, and the invitation behind a link."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
+
+from allauth.account.models import EmailAddress
 
 from inbox.models import Invitation, Team
 from inbox.platform.clock import database_now
@@ -32,6 +34,16 @@ def invitations_for(
     if after is not None:
         rows = rows.filter(pk__lt=after)
     return list(rows.select_related("team").order_by("-pk")[:limit])
+
+
+def open_invitations_to(user_id: int, team_ids: Collection[UUID] | None = None) -> list[Invitation]:
+    """Return the open invitations of teams, or all, to any address of a person, by id."""
+    addresses = EmailAddress.objects.filter(user=user_id).values("email")
+    rows = Invitation.objects.filter(email__in=addresses, accepted_at=None, withdrawn_at=None)
+    if team_ids is not None:
+        rows = rows.filter(team__in=team_ids)
+    now = database_now()
+    return [row for row in rows.order_by("pk") if state_of(row, now) is InvitationState.OPEN]
 
 
 def team_of_invitation(actor: Actor, invitation_id: UUID) -> Team:

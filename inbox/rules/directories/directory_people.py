@@ -64,6 +64,7 @@ def user_name_key(user_name: str) -> str:
 
 def check_person(person: Person) -> None:
     """Raise InvalidValue unless the texts of a person have a length that is stored."""
+    _check_text("userName", person.user_name, most=MAX_NAME_CHARACTERS)
     _check_text("externalId", person.external_id)
     if len(canonical_json(person.profile)) > MAX_PROFILE_CHARACTERS:
         raise _invalid(
@@ -99,19 +100,23 @@ def strongest_role(roles: Collection[str]) -> Role | None:
     return by_permissions[-1] if by_permissions else None
 
 
-def removed_user_name(user_name: str, user_id: int) -> str:
-    """Return the user name of an account that was removed, so that its name is free again."""
-    return f"{user_name[: MAX_NAME_CHARACTERS - 30]}.removed{user_id}"
+def removed_user_name(user_name: str, suffix: str) -> str:
+    """
+    Return the user name of an account that was removed, so that its name is free again.
+
+    Nobody can have guessed the suffix, and taken the name before.
+    """
+    return f"{user_name[: MAX_NAME_CHARACTERS - 30]}.removed-{suffix}"
 
 
-def _check_text(name: str, text: str) -> None:
-    if len(text) > MAX_TEXT_CHARACTERS or "\0" in text:
+def _check_text(name: str, text: str, *, most: int = MAX_TEXT_CHARACTERS) -> None:
+    if len(text) > most or "\0" in text:
         raise _invalid(
             name,
             TranslatableMessage(
                 "{name} can have up to {most} characters, without NUL.",
                 name=name,
-                most=MAX_TEXT_CHARACTERS,
+                most=most,
             ),
         )
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 #: Clients may match error texts, so these paths ignore Accept-Language and use English.
-FOR_MACHINES = ("/api/", "/agui/", "/healthz")
+FOR_MACHINES = ("/api/", "/agui/", "/scim/", "/healthz")
 
 
 class PageLanguageMiddleware(LocaleMiddleware):

@@ -73,9 +73,10 @@ def come_from(site: Site, page: Page, provider: Provider, claims: dict[str, Any]
 
 @browser
 def test_a_person_is_known_by_a_confirmed_address(site, provider):
-    for _ in range(2):  # the second time by the account there
+    renamed = {**CLAIMS, "email": "renamed@example.com"}
+    for claims in (CLAIMS, renamed):  # the second time by the subject of the provider alone
         with site.browse() as page:
-            come_from(site, page, provider, CLAIMS)
+            come_from(site, page, provider, claims)
 
             expect(page.locator(".me-name")).to_have_text("Marco Ruiz")
             assert page.url == f"{site.url}/threads/"

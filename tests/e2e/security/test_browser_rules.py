@@ -12,7 +12,6 @@ from django.apps import apps
 from django.conf import settings
 from django.test import Client
 
-from inbox.api.runs.streaming_app import security_headers
 from inbox.models import AuditEntry
 from tests.support.notifications.decision_links import allow_links, mailed_link
 from tests.support.security.callers import NAMES, undone
@@ -120,14 +119,6 @@ def test_an_answer_that_streams_forbids_frames_too(route, streamed):
 
     assert headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-
-
-def test_an_answer_that_streams_demands_https_as_pages_do(settings):
-    settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = 31_536_000, True
-
-    headers = security_headers()
-
-    assert headers["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
 
 
 @pytest.mark.parametrize("path", ["/", "/login/", "/api/runs", "/agui/rehearsal/", "/livez"])

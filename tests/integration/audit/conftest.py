@@ -36,7 +36,7 @@ def log_snapshot(
 
 @pytest.fixture
 def auditor(settings: Any, tmp_path: Path, log_snapshot: Any, log_directory: Path) -> Auditor:
-    """What the auditor of this test's log has."""
+    """Return what the auditor of this test's log has."""
     shutil.copy(log_directory / "audit-key", tmp_path)
     return keep_in(settings, tmp_path)
 
@@ -51,12 +51,11 @@ def world_with_log(
 
 
 @pytest.fixture
-def world(request: pytest.FixtureRequest, world_snapshot: Snapshot[World]) -> World:
+def world(db: None, request: pytest.FixtureRequest, world_snapshot: Snapshot[World]) -> World:
     """The world, with the rows of the log if the test asks for `log`."""
     if "log" in request.fixturenames:
         world: World = request.getfixturevalue("world_with_log")[0]
         return world
-    request.getfixturevalue("db")
     return world_snapshot.restore()
 
 

@@ -162,6 +162,18 @@ def test_members_must_be_people_of_the_directory(scim, group, member):
     assert error_of(refused) == (400, "invalidValue")
 
 
+@pytest.mark.parametrize("spell", [str.upper, "{{{}}}".format, "urn:uuid:{}".format])
+def test_an_id_in_another_spelling_is_no_member(scim, group, bea, spell):
+    add(scim, group, bea)
+
+    added = add(scim, group, spell(bea))
+    body = {"schemas": [GROUP], "displayName": "Approvers", "members": references([spell(bea)])}
+    replaced = scim.call("PUT", f"Groups/{group}", body)
+
+    assert error_of(added) == error_of(replaced) == (400, "invalidValue")
+    assert [member["value"] for member in scim.get(f"Groups/{group}").json()["members"]] == [bea]
+
+
 def test_people_of_another_directory_are_no_members(world, scim, group, linking):
     stranger = linking.add_user("bea").json()["id"]
 

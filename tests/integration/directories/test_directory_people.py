@@ -7,9 +7,10 @@ from django.test import Client
 
 from inbox.actions.people.accounts import set_active, set_superuser
 from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.invitations import invite
 from inbox.actions.people.members import add_membership
 from inbox.actions.webhooks.endpoints import add_webhook
-from inbox.models import AuditEntry, DirectoryUser, Membership, User
+from inbox.models import AuditEntry, DirectoryUser, Membership, Team, User
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.people.access import SEED, Permission, Role
 from inbox.rules.webhooks.delivery_rules import DisabledReason
@@ -124,6 +125,17 @@ def test_user_names_follow_the_rules_of_names(scim, user_name):
 
     assert error_of(refused) == (400, "invalidValue")
     assert not DirectoryUser.objects.exists()
+
+
+def test_the_user_name_of_a_linked_person_is_bounded(world, linking):
+    EmailAddress.objects.create(user=world.bob, email="bob@corp.example", verified=True)
+    refused = linking.add_user("bob", userName="b" * 151)
+    linked = linking.add_user("bob")
+
+    rename = {"op": "replace", "path": "userName", "value": "b" * 151}
+    renamed = linking.patch(f"Users/{linked.json()['id']}", rename)
+
+    assert error_of(refused) == error_of(renamed) == (400, "invalidValue")
 
 
 @pytest.mark.parametrize("name", ["key ci", "B\u0435a", "a\u202eb", "x" * 200])
@@ -290,7 +302,35 @@ def test_somebody_else_with_the_name_gets_another_account(scim, bea):
 
     assert again.status_code == 201
     assert account(again) != former
-    assert reread(former).username == f"bea@corp.example.removed{former.pk}"
+    assert reread(former).username.startswith("bea@corp.example.removed-")
+
+
+@pytest.mark.parametrize("how", ["deactivated", "removed"])
+def test_invitations_by_a_person_and_to_them_end(world, scim, member, bea, how):
+    by_bea, to_bea, to_another = (
+        invite(team_id=team.pk, email=email, role=Role.VIEWER, actor=actor, site="http://x")[0]
+        for team, email, actor in (
+            (world.team, "nora@example.com", actor_of_user(member[0])),
+            (Team.objects.get(slug="others"), "bea@corp.example", SEED),
+            (world.team, "carl@corp.example", SEED),
+        )
+    )
+
+    if how == "deactivated":
+        scim.deactivate(bea.json()["id"])
+    else:
+        scim.call("DELETE", f"Users/{bea.json()['id']}")
+
+    assert reread(by_bea).withdrawn_at is not None
+    assert reread(to_bea).withdrawn_at is not None
+    assert reread(to_another).withdrawn_at is None
+
+
+def test_a_name_that_is_taken_keeps_nobody_from_being_removed(scim, bea):
+    """Somebody has chosen the name that an account gets when it is removed."""
+    scim.add_user("x", userName=f"bea@corp.example.removed{account(bea).pk}", emails=[])
+
+    assert scim.call("DELETE", f"Users/{bea.json()['id']}").status_code == 204
 
 
 @pytest.mark.parametrize("how", ["PUT", "PATCH", "DELETE"])

@@ -5,6 +5,8 @@ import pytest
 from inbox.scim_server import endpoints
 from tests.support.http.scim_client import ScimClient, error_of
 
+SEARCH = "urn:ietf:params:scim:api:messages:2.0:SearchRequest"
+
 
 @pytest.fixture
 def people(scim):
@@ -103,6 +105,58 @@ def test_groups_are_found_by_member(scim, people):
     assert "members" not in matches[0]
 
 
+def search(scim, path, **parameters):
+    return scim.call("POST", path, {"schemas": [SEARCH], **parameters})
+
+
+def test_a_search_by_post_finds_what_a_list_finds(scim, people):
+    matches = search(
+        scim,
+        "Users/.search",
+        filter='userName sw "b" or displayName eq "dora"',
+        sortBy="userName",
+        sortOrder="descending",
+        attributes=["userName"],
+        startIndex=2,
+        count=1,
+    )
+
+    assert names(matches) == ["bea"]
+    body = matches.json()
+    assert (body["totalResults"], body["startIndex"], body["itemsPerPage"]) == (2, 2, 1)
+    assert set(body["Resources"][0]) == {"schemas", "id", "userName"}
+    assert names(search(scim, "Users/.search")) == ["bea", "carl", "dora"]
+
+
+def test_a_search_at_the_root_finds_users_and_groups(scim, people, linking):
+    scim.add_group("dora", people["bea"])
+    linking.add_user("dora", userName="of another directory", emails=[])
+
+    matches = search(scim, ".search", filter='displayName eq "dora"').json()["Resources"]
+
+    assert [row["meta"]["resourceType"] for row in matches] == ["User", "Group"]
+    assert search(scim, ".search").json()["totalResults"] == 4
+    by_name = search(scim, ".search", filter='userName eq "bea@corp.example"').json()
+    assert by_name["totalResults"] == 1
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"filter": "userName eq"},
+        {"filter": "not (" * 200 + "userName pr" + ")" * 200},
+        {"filter": 'userName eq "bea" or ' * 200 + "userName pr"},
+        {"filter": 5},
+        {"attributes": ["userName"] * 1_000},
+        {"sortBy": "nickName"},
+        {"schemas": ["urn:x"]},
+    ],
+)
+def test_searches_by_post_that_cannot_be_are_refused(scim, people, parameters):
+    for path in ("Users/.search", ".search"):
+        assert error_of(search(scim, path, **parameters))[0] == 400
+
+
 def test_versions(scim, people):
     path = f"Users/{people['bea']}"
     etag = scim.get(path)["ETag"]
@@ -165,7 +219,9 @@ def test_bodies_that_cannot_be_are_refused(scim, body, content_type, status):
         ("DELETE", "Schemas", 405),
         ("POST", "Bulk", 404),
         ("GET", "Me", 404),
-        ("POST", ".search", 501),
+        ("GET", ".search", 405),
+        ("GET", "Users/.search", 405),
+        ("POST", "Schemas/.search", 405),
         ("GET", "Users/x", 404),
         ("GET", "Schemas/x", 404),
         ("GET", "Schemas?filter=a+pr", 403),
@@ -197,6 +253,13 @@ def test_the_base_of_locations_is_the_public_url(settings, scim):
     location = scim.add_user("bea")["Location"]
 
     assert location.startswith("https://signoff.example/scim/v2/Users/")
+
+
+def test_directories_have_no_language(scim):
+    response = scim.get("Users/x", **{"Accept-Language": "de"})
+
+    assert "Content-Language" not in response.headers
+    assert "Accept-Language" not in response.headers.get("Vary", "")
 
 
 def test_sessions_are_no_credentials(world):

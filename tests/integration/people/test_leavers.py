@@ -1,6 +1,7 @@
 """Keys, webhooks and invitations of people who leave."""
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 
 from inbox.actions import team_lock
@@ -10,7 +11,7 @@ from inbox.actions.people.credentials import hand_over
 from inbox.actions.people.invitations import invite
 from inbox.actions.people.members import add_membership, remove_member
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
-from inbox.models import ApiKey, Invitation, User
+from inbox.models import ApiKey, Invitation, Team, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.queries.people.credentials import CredentialKind, credentials_of
@@ -101,6 +102,33 @@ def test_a_leavers_webhook_is_disabled_and_their_invitation_ends(world, ana, eve
         open_invitation(link)
     assert audited("webhook.disabled")[-1][1]["reason"] == "owner_left"
     assert audited("invitation.withdrawn")[-1][1]["reason"] == "owner_left"
+
+
+@pytest.mark.parametrize("how", ["removed", "deactivated"])
+def test_nobody_comes_back_by_an_invitation_from_before(world, ana, eve, how):
+    EmailAddress.objects.create(user=User.objects.get(pk=eve.user_id), email="nora@example.com")
+    _, token = invitation_of(world, ana)
+    assert open_invitation(token)
+
+    remove(world, eve, ana) if how == "removed" else deactivate(eve)
+
+    with pytest.raises(InvitationEnded):
+        open_invitation(token)
+    assert audited("invitation.withdrawn")[-1][1]["reason"] == "invited_left"
+
+
+def test_invitations_to_a_leaver_end_in_the_team_that_they_leave_only(world, ana, eve):
+    EmailAddress.objects.create(user=User.objects.get(pk=eve.user_id), email="nora@example.com")
+    others = Team.objects.get(slug="others")
+    row, _ = invite(
+        team_id=others.pk, email="nora@example.com", role=Role.VIEWER, actor=SEED, site="http://x"
+    )
+
+    remove(world, eve, ana)
+    assert reread(row).withdrawn_at is None
+    deactivate(eve)
+
+    assert reread(row).withdrawn_at is not None
 
 
 def test_keys_of_others_and_of_commands_stay(world, ana, eve):

@@ -65,7 +65,11 @@ class Provider:
             _answer(request, 200, {"issuer": issuer, "jwks_uri": f"{self.url}/keys", **ends})
         elif parts.path == "/keys":
             key = json.loads(RSAAlgorithm.to_jwk(self._key.public_key()))
-            _answer(request, 200, {"keys": [{**key, "kid": "k1", "alg": "RS256"}]})
+            published = {**key, "kid": "k1", "alg": "RS256"}
+            if self.signs_with_secret:  # which everybody could read here, and sign with
+                secret = base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("=")
+                published = {"kty": "oct", "k": secret, "kid": "k1", "alg": "HS256"}
+            _answer(request, 200, {"keys": [published]})
         else:
             self._authorize(
                 request, {name: value[0] for name, value in parse_qs(parts.query).items()}

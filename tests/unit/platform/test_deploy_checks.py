@@ -146,7 +146,8 @@ def test_django_and_signoff_agree_on_a_secure_deployment(tmp_path):
 def test_cookies_have_a_host_prefix_with_https(tmp_path):
     names = (
         "import json; from inbox.config import settings as s;"
-        "print(json.dumps([s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.SECURE_HSTS_SECONDS,"
+        "print(json.dumps([s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME,"
+        " s.COOKIE_PREFIX, s.LANGUAGE_COOKIE_SECURE, s.SECURE_HSTS_SECONDS,"
         " s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_SSL_REDIRECT]))"
     )
 
@@ -157,8 +158,16 @@ def test_cookies_have_a_host_prefix_with_https(tmp_path):
         for value in ("1", "0")
     )
 
-    assert with_https == ["__Host-sessionid", "__Host-csrftoken", 31_536_000, True, True]
-    assert without == ["sessionid", "csrftoken", 0, False, False]
+    names = ["sessionid", "csrftoken", "django_language", ""]
+    assert with_https == [*(f"__Host-{name}" for name in names), True, 31_536_000, True, True]
+    assert without == [*names, False, 0, False, False]
+
+
+@pytest.mark.parametrize("days", ["-1", "36501"])
+def test_days_that_would_delete_every_thread_are_refused(tmp_path, days):
+    done = run(tmp_path, "manage.py", "check", SIGNOFF_THREAD_DAYS=days)
+
+    assert "SIGNOFF_THREAD_DAYS must be from 0 to 36500" in done.stderr
 
 
 def test_parameters_of_the_database_url_are_kept(tmp_path):

@@ -21,7 +21,7 @@ SECTIONS = """
 16.3:1-4 16.4:1-3 16.5:1-3 17.1:1 17.2:1-4 17.3:1-2
 """
 STATES = ("pass", "not applicable", "open")
-THREATS = [str(number) for number in range(1, 59)]
+THREATS = [str(number) for number in range(1, 61)]
 LINK = re.compile(r"\[(`[^`]+`|[^\]`]+)\]\(([^)]+)\)")
 #: Words that a text needs to be a reason, or to say what to do.
 FEWEST_WORDS_OF_A_REASON, FEWEST_WORDS_OF_AN_ISSUE = 3, 25

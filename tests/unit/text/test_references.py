@@ -4,6 +4,7 @@ import ast
 import re
 
 import pytest
+from django.core.management import get_commands
 
 from agents.adapters.remote.remote_agent import FAILURES
 from tools.write_references import FOLDER, ROOT, references
@@ -40,6 +41,18 @@ def test_links_between_pages_lead_somewhere(path):
     links = re.findall(r"\]\(([^)#: ]+\.md)(?:#[^)]*)?\)", path.read_text())
 
     assert [link for link in links if not (path.parent / link).resolve().exists()] == []
+
+
+def test_commands_that_pages_name_exist():
+    texts = [*DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+    named = {
+        (path.name, name)
+        for path in texts
+        for name in re.findall(r"manage\.py ([a-z_]+)", path.read_text())
+    }
+
+    assert len(named) > 50
+    assert {(page, name) for page, name in named if name not in get_commands()} == set()
 
 
 def test_every_page_is_in_the_index():

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection, models, transaction
 from inbox import sweeper, transparency_log
 from inbox.actions.audit import thread_deletion
 from inbox.actions.audit.erasure import erase_expired, erase_thread, set_retention
+from inbox.actions.audit.rejections import count_rejection
 from inbox.actions.audit.thread_deletion import delete_if_old, keep_thread
 from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.actions.decisions.decide import decide
@@ -24,6 +25,7 @@ from inbox.models import (
     File,
     IdempotencyRecord,
     Interrupt,
+    RejectionCount,
     Run,
     StoredBlob,
     TeamUse,
@@ -103,6 +105,8 @@ def test_the_entry_says_when_and_by_which_rule(world, later, settings):
 def test_no_row_of_a_deleted_thread_is_left(world, bob, keeps_30_days, later):
     run = steps.start(world, "rehearse:tool_call")
     (interrupt,) = steps.open_interrupts(run)
+    for subject in (run.thread_id, run.pk, interrupt.pk):
+        count_rejection(subject, bob, "decide", "FORBIDDEN")
     add_comment(interrupt_id=interrupt.pk, text="Looks right", actor=bob)
     steps.approve(interrupt, bob)
     steps.resumed_run(run)
@@ -113,6 +117,7 @@ def test_no_row_of_a_deleted_thread_is_left(world, bob, keeps_30_days, later):
     assert delete_if_old(thread_id=run.thread_id)
 
     assert not [model for model in thread_deletion.ROWS if _rows_of(model, run.thread_id)]
+    assert not RejectionCount.objects.exists()
     connection.check_constraints()
 
 

@@ -1,0 +1,83 @@
+"""A worker's write that PostgreSQL ends in a deadlock is repeated; the run goes on."""
+
+import threading
+
+import pytest
+from ag_ui.core import StepStartedEvent
+from django.db import OperationalError, connection, connections
+
+from inbox.actions.runs.event_log import encode_frame
+from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
+from inbox.actions.runs.start_run import start_run
+from inbox.models import Event
+from tests.support.browser.site import wait_for
+from tests.support.steps import request
+
+pytestmark = pytest.mark.services
+
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+
+
+@pytest.fixture
+def lease(committed_world):
+    alice = committed_world.actor(committed_world.alice)
+    message = request("rehearse:echo")
+    accepted = start_run(agent=committed_world.agent, request=message, actor=alice)
+    _, lease = claim_run(run_id=accepted.run.pk)
+    return lease
+
+
+@pytest.fixture
+def other_transaction(lease):
+    """Lock the run, and then the thread, in the opposite order of the product; wait in between."""
+    has_run, may_go_on = threading.Event(), threading.Event()
+
+    def lock():
+        try:
+            with connections["default"].cursor() as cursor:
+                # The worker looks for a deadlock first, and so its transaction is the one to end.
+                cursor.execute("BEGIN; SET LOCAL deadlock_timeout = '60s'")
+                cursor.execute("SELECT 1 FROM inbox_run WHERE id = %s FOR UPDATE", [lease.run_id])
+                has_run.set()
+                may_go_on.wait(30)
+                assert wait_for(lambda: is_waiting(cursor))
+                thread = "SELECT 1 FROM inbox_thread WHERE id = %s FOR UPDATE"
+                cursor.execute(thread, [lease.thread_id])
+                cursor.execute("COMMIT")
+        finally:
+            connections.close_all()
+
+    other = threading.Thread(target=lock)
+    other.start()
+    assert has_run.wait(30)
+    yield may_go_on
+    may_go_on.set()
+    other.join()
+
+
+def is_waiting(cursor):
+    cursor.execute(_WAITING)
+    return cursor.fetchone()[0]
+
+
+def batch():
+    return EventBatch(frames=[encode_frame(StepStartedEvent(step_name="pay"))])
+
+
+def test_events_are_stored_once_after_a_deadlock(lease, other_transaction):
+    other_transaction.set()
+
+    append_events(lease=lease, batch=batch())
+
+    assert Event.objects.filter(run=lease.run_id, type="STEP_STARTED").count() == 1
+
+
+def test_without_the_second_try_a_deadlock_ends_the_write(lease, other_transaction):
+    """The test above needs the second try: there is a deadlock."""
+    other_transaction.set()
+
+    with pytest.raises(OperationalError, match="deadlock"):
+        append_events.__wrapped__(lease=lease, batch=batch())
+
+    assert not Event.objects.filter(run=lease.run_id, type="STEP_STARTED").exists()
+    assert connection.is_usable()
