@@ -74,8 +74,8 @@ async def _path_of_thread(target: Target, bearer: dict[str, str]) -> str:
     """Ask for a call as the key; return the address of the events of its thread."""
     body = {"agent": "greedy-program", "title": "Refund?", "tool": "refund", "args": {}}
     async with target.connection() as connection:
-        asked = json.dumps(body).encode()
-        head, content = await connection.request("POST", "/api/requests", asked, **_JSON, **bearer)
+        text = json.dumps(body).encode()
+        head, content = await connection.request("POST", "/api/requests", text, **_JSON, **bearer)
         if head.status != 201:
             raise UnexpectedResponse(f"asked: {head.status} {content[:300]!r}")
         return f"/api/threads/{json.loads(content)['thread']}/events"

@@ -291,10 +291,10 @@ def test_a_directory_is_made_changed_and_revoked(world, admin, new_entries):
     address = "/admin/inbox/directory/add/"
     form = opened(admin, address).fill("name", "corp").fill("network_lines", "192.0.2.0/24")
 
-    made = press(admin, address, form)
-    token = told_once(made)
+    page = press(admin, address, form)
+    token = told_once(page)
 
-    assert f"{settings.PUBLIC_URL}/scim/v2" in words(made)
+    assert f"{settings.PUBLIC_URL}/scim/v2" in words(page)
     row = Directory.objects.get(name="corp")
     assert directory_actor(f"Bearer {token}", "192.0.2.7").directory_id == row.pk
     assert row.expires_at is not None
