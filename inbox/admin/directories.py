@@ -72,8 +72,8 @@ class DirectoryPage(ChangedByActions):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("name", "links_accounts", *self.readonly_fields) if obj else ()
 
-    def address_of_secret(self) -> str:
-        return f"{settings.PUBLIC_URL}/scim/v2"
+    def address_of_secret(self, request: HttpRequest) -> str:
+        return f"{settings.PUBLIC_URL or request.build_absolute_uri('/').rstrip('/')}/scim/v2"
 
     def people(self, row: Directory) -> str:
         return str(row.people.count())

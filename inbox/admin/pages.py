@@ -248,7 +248,7 @@ class ChangedByActions(Page):
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)
 
-    def address_of_secret(self) -> str:
+    def address_of_secret(self, request: HttpRequest) -> str:
         """Return the address that a new secret is entered with elsewhere, or ""."""
         return ""
 
@@ -306,6 +306,6 @@ class ChangedByActions(Page):
             "opts": self.opts,
             "title": str(obj),
             "secret": obj.told_once,
-            "address": self.address_of_secret(),
+            "address": self.address_of_secret(request),
         }
         return TemplateResponse(request, "admin/show_once.html", context)

@@ -51,10 +51,10 @@ def ensure_agent(
 
 @transaction.atomic(durable=True)
 def add_member(
-    *, team: Team, username: str, full_name: str, password: str, role: Role, actor: Actor
+    *, team: Team, username: str, full_name: str, password: str | None, role: Role, actor: Actor
 ) -> User:
     """
-    Create a user with this password, as a member of the team.
+    Create a user with this password, or none yet, as a member of the team.
 
     Raises:
         UsernameTaken.

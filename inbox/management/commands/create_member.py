@@ -1,13 +1,21 @@
-"""Create a person in a team, and print the generated password; create the team if needed."""
+"""
+Create a person in a team, and print a link to choose a password; create the team if needed.
 
-import secrets
+The link counts once, within an hour. The command prints another one while nobody has used it.
+"""
+
 from argparse import ArgumentParser
 from typing import Any
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
 
 from inbox.actions.people.provisioning import add_member
 from inbox.management.teams import add_agent, ensure_team_by_slug
+from inbox.models import Team, User
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 
@@ -28,16 +36,28 @@ class Command(BaseCommand):
         team = ensure_team_by_slug(options["team"])
         if options["rehearsal"]:
             add_agent(team.slug, "rehearsal")
-        password = secrets.token_urlsafe(16)
         try:
-            add_member(
+            user = _who_never_signed_in(team, options["username"]) or add_member(
                 team=team,
                 username=options["username"],
                 full_name=options["name"],
-                password=password,
+                password=None,
                 role=Role(options["role"]),
                 actor=SEED,
             )
         except RequestRejected as error:
             raise CommandError(error.message) from error
-        self.stdout.write(password)
+        self.stdout.write(_link_of(user))
+
+
+def _who_never_signed_in(team: Team, username: str) -> User | None:
+    """Return the member who has not used the link, which may have ended."""
+    user = User.objects.filter(username=username, memberships__team=team, last_login=None).first()
+    return user if user is not None and not user.has_usable_password() else None
+
+
+def _link_of(user: User) -> str:
+    token = default_token_generator.make_token(user)
+    parts = {"uidb36": user_pk_to_url_str(user), "key": token}
+    site = settings.PUBLIC_URL or "http://localhost:8000"
+    return site + reverse("account_reset_password_from_key", kwargs=parts)

@@ -1,15 +1,16 @@
 """The commands of administrators."""
 
 from io import StringIO
+from urllib.parse import urlsplit
 
 import pytest
 from allauth.mfa.models import Authenticator
-from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
+from django.test import Client
 
-from inbox.models import AuditEntry, Membership
+from inbox.models import AuditEntry, Membership, User
 from inbox.queries.people.api_keys import actor_of_key
-from tests.support.steps import start
+from tests.support.steps import reread, start
 
 
 def run(*arguments):
@@ -30,19 +31,50 @@ def test_a_key_for_a_team_that_is_not_there_is_refused_with_a_way_out(world):
         run("create_api_key", "--name", "ci", "--team", "nobody", "--scope", "run")
 
 
-def test_a_member_gets_a_password_a_team_and_an_agent(db, rf):
-    password = run(
-        *("create_member", "--username", "eve", "--team", "new", "--role", "admin", "--rehearsal")
-    )
+_EVE = ("create_member", "--username", "eve", "--team", "new", "--role", "admin")
+_WORDS = "correct horse battery staple"
 
-    user = authenticate(rf.get("/"), username="eve", password=password)
-    assert user is not None
+
+def choose_password(client, link, password=_WORDS):
+    """Open the link and send a password, as a browser does; return whether it counted."""
+    path = urlsplit(link).path
+    form = client.get(path, follow=True)
+    if not form.redirect_chain:
+        return False
+    answer = {"password1": password, "password2": password}
+    return client.post(form.redirect_chain[-1][0], answer).status_code == 302
+
+
+def test_a_member_gets_a_link_to_a_password_a_team_and_an_agent(db, client):
+    link = run(*_EVE, "--rehearsal")
+
+    assert urlsplit(link).path.startswith("/password/")
+    user = User.objects.get(username="eve")
+    assert not user.has_usable_password()
+    assert choose_password(client, link)
+    assert reread(user).check_password(_WORDS)
     assert Membership.objects.get(user=user).team.agents.get().slug == "rehearsal"
-    assert set(AuditEntry.objects.values_list("action", flat=True)) == {
+    assert set(AuditEntry.objects.values_list("action", flat=True)) >= {
         "team.created",
         "agent.added",
         "member.added",
     }
+
+
+def test_the_link_of_a_member_counts_once(db, client):
+    link = run(*_EVE)
+    assert choose_password(client, link)
+
+    assert not choose_password(Client(), link, "another horse battery")
+    assert User.objects.get(username="eve").check_password(_WORDS)
+
+
+def test_a_member_who_has_not_used_the_link_gets_another_one(db, client):
+    run(*_EVE)
+    assert choose_password(client, run(*_EVE))
+
+    with pytest.raises(CommandError, match="already"):
+        run(*_EVE)
 
 
 def test_a_username_is_taken_once(world):

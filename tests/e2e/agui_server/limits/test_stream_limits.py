@@ -74,12 +74,18 @@ def opens_again(client, thread):
     return False
 
 
+_PASSWORD = "words of a viewer"
+_SET_PASSWORD = (
+    "from inbox.models import User; ana = User.objects.get(username='ana');"
+    f"ana.set_password({_PASSWORD!r}); ana.save()"
+)
+
+
 def test_pages_beyond_the_limit_have_no_live_updates(limited):
-    password = manage(
-        limited.environment,
-        *("create_member", "--username", "ana", "--team", "greedy", "--role", "viewer"),
-    ).strip()
-    cookies = session(limited, "ana", password=password)
+    member = ("--username", "ana", "--team", "greedy", "--role", "viewer")
+    manage(limited.environment, "create_member", *member)
+    manage(limited.environment, "shell", "-v0", "-c", _SET_PASSWORD)
+    cookies = session(limited, "ana", password=_PASSWORD)
     headers = {"Cookie": cookies, "Origin": limited.url}
     url = f"{limited.url.replace('http', 'ws')}/ws/live/"
     with ExitStack() as stack:
