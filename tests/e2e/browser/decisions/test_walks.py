@@ -184,7 +184,8 @@ class Walker:
         self._evaluate("navigation.canGoBack && history.back()")
 
     def reload(self) -> None:
-        self.page.reload()
+        with suppress(Error):  # the page goes elsewhere at this moment
+            self.page.reload()
 
     def write(self) -> None:
         state = self.state()
