@@ -54,6 +54,7 @@ def test_a_question_with_edits_comes_back_as_the_next_request(site):
         picture(page, "sent-back")
         again.click()
         expect(page.locator("#sent-back")).to_contain_text("Is the parcel lost?")
+        site.wait_until_live(page)
         assert find_faults(page) == []
         picture(page, "asked-again")
 
