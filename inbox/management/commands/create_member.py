@@ -5,7 +5,7 @@ The link counts once, within an hour. The command prints another one while nobod
 """
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -15,9 +15,12 @@ from django.urls import reverse
 
 from inbox.actions.people.provisioning import add_member
 from inbox.management.teams import add_agent, ensure_team_by_slug
-from inbox.models import Team, User
+from inbox.queries.people.accounts import member_without_password
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
+
+if TYPE_CHECKING:
+    from inbox import models
 
 
 class Command(BaseCommand):
@@ -37,7 +40,7 @@ class Command(BaseCommand):
         if options["rehearsal"]:
             add_agent(team.slug, "rehearsal")
         try:
-            user = _who_never_signed_in(team, options["username"]) or add_member(
+            user = member_without_password(team.pk, options["username"]) or add_member(
                 team=team,
                 username=options["username"],
                 full_name=options["name"],
@@ -50,13 +53,7 @@ class Command(BaseCommand):
         self.stdout.write(_link_of(user))
 
 
-def _who_never_signed_in(team: Team, username: str) -> User | None:
-    """Return the member who has not used the link, which may have ended."""
-    user = User.objects.filter(username=username, memberships__team=team, last_login=None).first()
-    return user if user is not None and not user.has_usable_password() else None
-
-
-def _link_of(user: User) -> str:
+def _link_of(user: "models.User") -> str:
     token = default_token_generator.make_token(user)
     parts = {"uidb36": user_pk_to_url_str(user), "key": token}
     site = settings.PUBLIC_URL or "http://localhost:8000"

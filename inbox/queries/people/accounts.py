@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -83,6 +84,14 @@ def user_by_login(login: str) -> User | None:
         return user
     address = EmailAddress.objects.filter(email=login, verified=True).first()
     return address.user if address else None
+
+
+def member_without_password(team_id: UUID, username: str) -> User | None:
+    """Return the member with this name who has never signed in and has no password yet."""
+    user = User.objects.filter(
+        username=username, memberships__team=team_id, last_login=None
+    ).first()
+    return user if user is not None and not user.has_usable_password() else None
 
 
 def user_by_verified_email(email: str) -> User | None:
