@@ -8,12 +8,13 @@ by turns with and without them.
 
 import argparse
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import cycle
 
-from bench.figures import Figures, medians, spread
+from bench.figures import Figures, medians_by_turns, print_figures, spread
+from bench.programs import Programs
 from bench.shapes import Subject, start
 from bench.wire import Connection, UnexpectedResponse
 from bench.workloads import Target, trips
@@ -22,7 +23,6 @@ from bench.workloads import Target, trips
 _AT_ONCE = 50
 #: As in the default settings of the product; the other workloads of the benchmark are unbounded.
 _STREAMS_PER_CALLER = 500
-_JSON = {"Content-Type": "application/json"}
 _PREPARE = """
 from inbox.actions.agents.external_agents import set_external_agent
 from inbox.actions.people.api_keys import make_key
@@ -49,7 +49,7 @@ async def _greedy_streams(target: Target, key: str, number: int) -> AsyncIterato
     bearer = {"Authorization": f"Bearer {key}"}
     gate = asyncio.Semaphore(_AT_ONCE)
     async with AsyncExitStack() as stack:
-        path = await _path_of_thread(target, bearer) if number else ""
+        path = await _path_of_thread(target, key) if number else ""
 
         async def open_stream() -> bool:
             async with gate:
@@ -70,15 +70,11 @@ async def _greedy_streams(target: Target, key: str, number: int) -> AsyncIterato
         yield opened.count(False)
 
 
-async def _path_of_thread(target: Target, bearer: dict[str, str]) -> str:
+async def _path_of_thread(target: Target, key: str) -> str:
     """Ask for a call as the key; return the address of the events of its thread."""
-    body = {"agent": "greedy-program", "title": "Refund?", "tool": "refund", "args": {}}
     async with target.connection() as connection:
-        text = json.dumps(body).encode()
-        head, content = await connection.request("POST", "/api/requests", text, **_JSON, **bearer)
-        if head.status != 201:
-            raise UnexpectedResponse(f"asked: {head.status} {content[:300]!r}")
-        return f"/api/threads/{json.loads(content)['thread']}/events"
+        request = await Programs(target, cycle([key])).ask(connection, agent="greedy-program")
+        return f"/api/threads/{request['thread']}/events"
 
 
 async def _readiness(target: Target) -> Figures:
@@ -107,14 +103,14 @@ def main() -> None:
     settings = {"SIGNOFF_STREAMS_PER_CALLER": str(_STREAMS_PER_CALLER)}
     with start("embedded", settings=settings) as subject:
         key = _make_key(subject)
-        rounds: dict[int, list[Figures]] = {0: [], options.streams: []}
-        for _ in range(options.rounds):
-            for number, figures in rounds.items():
-                figures.append(asyncio.run(trips_beside(subject.target, key, number)))
-        for number, figures in rounds.items():
+        results = medians_by_turns(
+            lambda number: asyncio.run(trips_beside(subject.target, key, number)),
+            (0, options.streams),
+            rounds=options.rounds,
+        )
+        for number, figures in results.items():
             print(f"W1 of another team beside {number} streams of one key")
-            for name, value in medians(figures).items():
-                print(f"  {name:32} {value:.1f}")
+            print_figures(figures)
 
 
 if __name__ == "__main__":

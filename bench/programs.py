@@ -22,7 +22,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figures, medians, spread
+from bench.figures import Figures, medians_by_turns, print_figures, spread
 from bench.shapes import Subject, start
 from bench.wire import Connection, UnexpectedResponse
 from bench.workloads import Target, trips
@@ -63,11 +63,11 @@ class Programs:
     target: Target
     keys: Iterator[str]
 
-    async def ask(self, connection: Connection) -> dict[str, Any]:
-        """Ask for a call as the next program; return the request."""
+    async def ask(self, connection: Connection, **more: str) -> dict[str, Any]:
+        """Ask for a call as the next program, with `more` members; return the request."""
         headers = {**_JSON, "Authorization": f"Bearer {next(self.keys)}"}
         head, content = await connection.request(
-            "POST", "/api/requests", json.dumps(_TOOL).encode(), **headers
+            "POST", "/api/requests", json.dumps({**_TOOL, **more}).encode(), **headers
         )
         if head.status != 201:
             raise UnexpectedResponse(f"asked: {head.status} {content[:300]!r}")
@@ -210,20 +210,16 @@ def main() -> None:
     options = parser.parse_args()
     with start("embedded") as subject, tempfile.TemporaryDirectory() as directory:
         programs, keys = _make_programs(subject)
-        _print(asyncio.run(ask_and_wait(programs, options.number)))
-        _print(run_hooks(subject.target.url, keys[0], Path(directory), options.hooks))
-        rounds: dict[int, list[Figures]] = {0: [], options.waiters: []}
-        for _ in range(options.rounds):
-            for number, figures in rounds.items():
-                figures.append(asyncio.run(trips_beside(programs, number)))
-        for number, figures in rounds.items():
+        print_figures(asyncio.run(ask_and_wait(programs, options.number)))
+        print_figures(run_hooks(subject.target.url, keys[0], Path(directory), options.hooks))
+        results = medians_by_turns(
+            lambda number: asyncio.run(trips_beside(programs, number)),
+            (0, options.waiters),
+            rounds=options.rounds,
+        )
+        for number, figures in results.items():
             print(f"W1 beside {number} waiting programs")
-            _print(medians(figures))
-
-
-def _print(figures: Figures) -> None:
-    for name, value in figures.items():
-        print(f"  {name:32} {value:.1f}")
+            print_figures(figures)
 
 
 if __name__ == "__main__":
