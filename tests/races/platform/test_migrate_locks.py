@@ -1,15 +1,15 @@
 """A migration on a database in use: it gives way instead of ending the transactions of others."""
 
-import threading
 from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.core.management.commands import migrate as django_migrate
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from inbox.management.commands import migrate
 from inbox.models import Thread
+from tests.support.races.held_transactions import hold_transaction
 
 pytestmark = pytest.mark.services
 
@@ -35,24 +35,8 @@ def tries(monkeypatch):
 @pytest.fixture
 def held_lock(committed_world):
     """Hold a lock on the table of threads, as a transaction of a worker does, until it is set."""
-    may_end, is_held = threading.Event(), threading.Event()
-
-    def hold():
-        try:
-            with connections["default"].cursor() as cursor:
-                cursor.execute("BEGIN; LOCK TABLE inbox_thread IN ROW SHARE MODE")
-                is_held.set()
-                may_end.wait(30)
-                cursor.execute("COMMIT")
-        finally:
-            connections.close_all()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert is_held.wait(30)
-    yield may_end
-    may_end.set()
-    holder.join()
+    with hold_transaction("LOCK TABLE inbox_thread IN ROW SHARE MODE") as may_end:
+        yield may_end
 
 
 def test_migrate_tries_again_until_a_transaction_has_ended(held_lock, tries, monkeypatch):

@@ -1,16 +1,15 @@
 """A worker's write that PostgreSQL ends in a deadlock is repeated; the run goes on."""
 
-import threading
-
 import pytest
 from ag_ui.core import StepStartedEvent
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection
 
 from inbox.actions.runs.event_log import encode_frame
 from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Event
 from tests.support.browser.site import wait_for
+from tests.support.races.held_transactions import hold_transaction
 from tests.support.steps import request
 
 pytestmark = pytest.mark.services
@@ -30,29 +29,19 @@ def lease(committed_world):
 @pytest.fixture
 def other_transaction(lease):
     """Lock the run, and then the thread, in the opposite order of the product; wait in between."""
-    has_run, may_go_on = threading.Event(), threading.Event()
+    # The worker looks for a deadlock first, and so its transaction is the one to end.
+    begin = (
+        "SET LOCAL deadlock_timeout = '60s';"
+        f"SELECT 1 FROM inbox_run WHERE id = '{lease.run_id}' FOR UPDATE"
+    )
 
-    def lock():
-        try:
-            with connections["default"].cursor() as cursor:
-                # The worker looks for a deadlock first, and so its transaction is the one to end.
-                cursor.execute("BEGIN; SET LOCAL deadlock_timeout = '60s'")
-                cursor.execute("SELECT 1 FROM inbox_run WHERE id = %s FOR UPDATE", [lease.run_id])
-                has_run.set()
-                may_go_on.wait(30)
-                assert wait_for(lambda: is_waiting(cursor))
-                thread = "SELECT 1 FROM inbox_thread WHERE id = %s FOR UPDATE"
-                cursor.execute(thread, [lease.thread_id])
-                cursor.execute("COMMIT")
-        finally:
-            connections.close_all()
+    def lock_thread(cursor):
+        assert wait_for(lambda: is_waiting(cursor))
+        thread = "SELECT 1 FROM inbox_thread WHERE id = %s FOR UPDATE"
+        cursor.execute(thread, [lease.thread_id])
 
-    other = threading.Thread(target=lock)
-    other.start()
-    assert has_run.wait(30)
-    yield may_go_on
-    may_go_on.set()
-    other.join()
+    with hold_transaction(begin, lock_thread) as may_go_on:
+        yield may_go_on
 
 
 def is_waiting(cursor):

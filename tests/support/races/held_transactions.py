@@ -1,0 +1,42 @@
+"""A transaction of somebody else, which stays open until a test lets it go on."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connections
+
+_PATIENCE_SECONDS = 30
+
+
+@contextmanager
+def hold_transaction(
+    begin: str, go_on: Callable[[Any], None] = lambda cursor: None
+) -> Iterator[threading.Event]:
+    """
+    Run the statements of `begin` in a transaction of another thread.
+
+    Once the event is set, `go_on` gets the cursor, and the transaction commits.
+    """
+    has_begun, may_go_on = threading.Event(), threading.Event()
+
+    def run() -> None:
+        try:
+            with connections["default"].cursor() as cursor:
+                cursor.execute(f"BEGIN; {begin}")
+                has_begun.set()
+                may_go_on.wait(_PATIENCE_SECONDS)
+                go_on(cursor)
+                cursor.execute("COMMIT")
+        finally:
+            connections.close_all()
+
+    other = threading.Thread(target=run)
+    other.start()
+    assert has_begun.wait(_PATIENCE_SECONDS)
+    try:
+        yield may_go_on
+    finally:
+        may_go_on.set()
+        other.join()
