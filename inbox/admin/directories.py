@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +11,7 @@ from inbox.actions.directories import directories, directory_groups
 from inbox.admin.pages import ActionForm, ChangedByActions, column
 from inbox.admin.site import site
 from inbox.models import Directory, DirectoryGroup
+from inbox.platform.http.site_address import site_of
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.people.api_keys import DEFAULT_DAYS_VALID
 from inbox.rules.text.safe_text import escape_invisible
@@ -73,7 +73,7 @@ class DirectoryPage(ChangedByActions):
         return ("name", "links_accounts", *self.readonly_fields) if obj else ()
 
     def address_of_secret(self, request: HttpRequest) -> str:
-        return f"{settings.PUBLIC_URL or request.build_absolute_uri('/').rstrip('/')}/scim/v2"
+        return f"{site_of(request)}/scim/v2"
 
     def people(self, row: Directory) -> str:
         return str(row.people.count())

@@ -1,12 +1,12 @@
 """The entrance for directories: who calls, and errors as SCIM has them."""
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from inbox.api.base.authentication import counted
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import client_ip_of
+from inbox.platform.http.site_address import site_of
 from inbox.queries.directories.directories import directory_actor
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
@@ -21,8 +21,9 @@ def serve_scim(request: HttpRequest, endpoint: str = "", resource_id: str = "") 
         # Not at the start: the library takes 20 MB, and few sites have directories.
         from inbox.scim_server.endpoints import Exchange, respond  # noqa: PLC0415
 
-        site = (settings.PUBLIC_URL or request.build_absolute_uri("/")).rstrip("/")
-        return respond(Exchange(request, actor, f"{site}/scim/v2"), endpoint, resource_id)
+        return respond(
+            Exchange(request, actor, f"{site_of(request)}/scim/v2"), endpoint, resource_id
+        )
     except RequestRejected as refusal:
         return error_of(refusal)
 

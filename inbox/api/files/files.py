@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpResponseBase
 from pydantic import Field
 from rest_framework.parsers import MultiPartParser
@@ -21,6 +20,7 @@ from inbox.api.base.openapi_descriptions import TextBody, describe_operation
 from inbox.api.base.schema import Schema, source
 from inbox.platform.files.downloads import download_response
 from inbox.platform.files.received_files import ReceivedFile
+from inbox.platform.http.site_address import site_of
 from inbox.queries.agents import agents
 from inbox.queries.files.files import attached_files, chunks_of, file_for, link_to, open_file
 from inbox.rules import errors
@@ -150,13 +150,9 @@ class FileContent(ApiView):
 
 def represent_file(row: "models.File", request: Request) -> dict[str, Any]:
     """Return a file with a new link."""
-    return File.represent(row, url=link_to(row.reference, _site(request)))
+    return File.represent(row, url=link_to(row.reference, site_of(request)))
 
 
 def represent_attached(row: "models.Interrupt", request: Request) -> list[dict[str, Any]]:
     """Return the files that the agent attached to a request, with new links; no query."""
-    return attached_files(row, _site(request)) if row.files else []
-
-
-def _site(request: Request) -> str:
-    return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    return attached_files(row, site_of(request)) if row.files else []

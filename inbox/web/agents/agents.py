@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.agents.pauses import set_paused
 from inbox.engine.connection_test import run_connection_test
+from inbox.platform.http.site_address import site_of
 from inbox.platform.outgoing_hosts import agent_hosts
 from inbox.queries.agents import agents
 from inbox.queries.agents.agents import AgentLocation
@@ -95,7 +95,7 @@ def show_agent(
         "is_external": is_external(agent.implementation),
         "is_flooding": agent.pause_reason == PauseReason.FLOOD,
         "may_add_key": Permission.ADMIN in permissions,
-        "public_url": settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/"),
+        "public_url": site_of(request),
         "notice": notice,
         **agent_list_context(actor, slug),
     }

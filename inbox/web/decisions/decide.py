@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import decide
+from inbox.platform.http.site_address import site_of
 from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view
@@ -25,7 +26,7 @@ from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submissio
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
-from inbox.web.files.form_uploads import has_uploads, site_of, store_uploads
+from inbox.web.files.form_uploads import has_uploads, store_uploads
 from inbox.web.policies.grant_form import GrantForm, grant_problems, may_have_grant_form
 
 

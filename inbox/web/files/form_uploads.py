@@ -50,11 +50,6 @@ def form_files(row: "Interrupt", site: str) -> FormFiles:
     )
 
 
-def site_of(request: HttpRequest) -> str:
-    """Return the base URL for addresses of files."""
-    return settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
-
-
 def has_uploads(request: HttpRequest) -> bool:
     """Return whether a form has files that are not part of its fields yet."""
     is_marked = any(name.endswith((_NEW, _PROBLEM)) for name in request.POST)
