@@ -1,6 +1,7 @@
 """One channel-layer subscription per process, shared by all threads followed and pages open."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -217,21 +218,20 @@ class Hub:
             for item in items
             if item.actor is not None
         ]
-        actors = [reader.actor for _, reader in followers]
-        actors += [subscription.actor for subscription in subscriptions]
-        # Many programs wait with the same key.
-        distinct = dict.fromkeys([*actors, *(actor for _, actor in watchers)])
-        if not distinct:
+        # Each once: many programs wait with the same key.
+        actors = {reader.actor for _, reader in followers}
+        actors |= {subscription.actor for subscription in subscriptions}
+        actors |= {actor for _, actor in watchers}
+        if not actors:
             return
-        access_of = dict(
-            zip(distinct, await in_db_thread(live_access_of, list(distinct)), strict=True)
-        )
-        accesses = [access_of[actor] for actor in actors]
-        for (follower, reader), access in zip(followers, accesses, strict=False):
-            if not _may_follow(reader, access):
+        accesses = await in_db_thread(live_access_of, list(actors))
+        access_of = dict(zip(actors, accesses, strict=True))
+        for follower, reader in followers:
+            if not _may_follow(reader, access_of[reader.actor]):
                 follower.is_allowed = False
                 follower.tail.wake_followers()
-        for subscription, access in zip(subscriptions, accesses[len(followers) :], strict=True):
+        for subscription in subscriptions:
+            access = access_of[subscription.actor]
             if access is None or subscription.access.reads - access.reads:
                 subscription.end()
             else:
@@ -258,9 +258,11 @@ class Hub:
     def _watched_threads(self) -> list[UUID]:
         """Return the threads to look up: all, or of very many a part, in turn."""
         self._polls += 1
-        parts = -(-len(self._watchers) // _LOOKED_UP_AT_ONCE) if self._has_heartbeat() else 1
-        threads = map(UUID, self._watchers)
-        return [thread for thread in threads if (thread.int + self._polls) % max(1, parts) == 0]
+        threads = [UUID(name) for name in self._watchers]
+        if len(threads) <= _LOOKED_UP_AT_ONCE or not self._has_heartbeat():
+            return threads
+        parts = math.ceil(len(threads) / _LOOKED_UP_AT_ONCE)
+        return [thread for thread in threads if (thread.int + self._polls) % parts == 0]
 
     async def _read_last_change(self, thread_id: UUID) -> None:
         """Note the last change before a watcher reads, which only later ones need to wake."""

@@ -16,7 +16,7 @@ MARCO = Actor(ActorKind.HUMAN, label="Marco Ruiz", user_id=1)
 
 
 class Team:
-    """What has happened in the team, as pages ask about it all the time."""
+    """The position of a team, about which pages ask all the time."""
 
     def __init__(self):
         self.subscription = Subscription(MARCO, LiveAccess())

@@ -129,16 +129,13 @@ async def test_a_person_reads_at_each_poll(site):
     assert site.reads == 2
 
 
-async def test_short_polls_read_each_time(site, monkeypatch):
-    monkeypatch.setattr(request_poll, "_KEPT_AFTER_SECONDS", 10.0)
-    await site.ask()
-    await site.ask()
-
-    assert site.reads == 2
-
-
-async def test_an_answer_is_read_again_after_some_minutes(site, monkeypatch):
-    monkeypatch.setattr(request_poll, "_FRESH_SECONDS", 0.0)
+@pytest.mark.parametrize(
+    ("name", "seconds"),
+    [("_KEPT_AFTER_SECONDS", 10.0), ("_FRESH_SECONDS", 0.0)],
+    ids=["after short polls", "after some minutes"],
+)
+async def test_an_answer_is_read_again(site, monkeypatch, name, seconds):
+    monkeypatch.setattr(request_poll, name, seconds)
     await site.ask()
     await site.ask()
 
