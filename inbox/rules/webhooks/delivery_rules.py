@@ -8,7 +8,7 @@ from enum import StrEnum
 from agents.adapters.remote.allowed_addresses import AllowedHosts
 from inbox.rules.errors import raise_for
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.webhooks.outgoing_urls import url_problem
+from inbox.rules.webhooks.outgoing_urls import NOT_LISTED, url_problem
 
 
 class EventType(StrEnum):
@@ -85,9 +85,7 @@ _PROBLEMS = {
     DeliveryProblem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
     DeliveryProblem.PRIVATE: TranslatableMessage("The URL points to a private network."),
     DeliveryProblem.CLEAR: TranslatableMessage("Use https:// outside of your own network."),
-    DeliveryProblem.NOT_LISTED: TranslatableMessage(
-        "This host is not one of those that the operator allows (SIGNOFF_OUTGOING_HOSTS)."
-    ),
+    DeliveryProblem.NOT_LISTED: NOT_LISTED,
     DeliveryProblem.UNREADABLE: TranslatableMessage(
         "The secret cannot be decrypted. Create a new one."
     ),

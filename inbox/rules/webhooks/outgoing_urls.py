@@ -9,6 +9,9 @@ from agents.adapters.remote.allowed_addresses import (
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_URL_CHARACTERS = 2_000
+NOT_LISTED = TranslatableMessage(
+    "This host is not one of those that the operator allows (SIGNOFF_OUTGOING_HOSTS)."
+)
 _PROBLEMS = {
     AddressProblem.NO_URL: TranslatableMessage("Enter a valid URL."),
     AddressProblem.SCHEME: TranslatableMessage("The URL must start with https:// and a host."),
@@ -20,9 +23,7 @@ _PROBLEMS = {
         "The URL must start with https://. Only hosts of your own network that the operator has "
         "named may have http://."
     ),
-    AddressProblem.NOT_LISTED: TranslatableMessage(
-        "This host is not one of those that the operator allows (SIGNOFF_OUTGOING_HOSTS)."
-    ),
+    AddressProblem.NOT_LISTED: NOT_LISTED,
 }
 
 

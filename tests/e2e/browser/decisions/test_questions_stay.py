@@ -1,6 +1,7 @@
 """A question to the agent that is not sent yet stays: as a draft, and when somebody else acts."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -38,6 +39,11 @@ def write(page: Page, question: str) -> None:
     page.keyboard.type(question)
 
 
+def press_claim(site: Site, page: Page, interrupt: dict[str, Any]) -> None:
+    site.open(page, interrupt)
+    page.keyboard.press("c")
+
+
 def test_question_and_edited_value_are_restored_after_a_reload(site):
     site.call_everything_off()
     (interrupt,) = site.play(_REFUND)
@@ -67,8 +73,7 @@ def test_question_stays_with_its_focus_when_somebody_claims(site):
     with site.open_as("marco") as page, site.open_as("priya") as priya:
         site.open(page, interrupt)
         write(page, "Which one?")
-        site.open(priya, interrupt)
-        priya.keyboard.press("c")
+        press_claim(site, priya, interrupt)
         expect(page.locator("#bar")).to_contain_text("is reviewing this")
         expect(page.locator("#f-feedback")).to_be_focused()
         expect(page.locator("#ask-back button")).to_be_hidden()
@@ -107,8 +112,7 @@ def test_texts_of_a_draft_wait_until_a_claim_ends(site):
         page.keyboard.press("Escape")
         write(page, "Which one?")
         page.goto(f"{site.url}/decided/")
-        site.open(priya, interrupt)
-        priya.keyboard.press("c")
+        press_claim(site, priya, interrupt)
         expect(priya.locator("#claim")).to_be_visible()
         site.open(page, interrupt)
         expect(page.locator("#draft")).to_be_visible()
@@ -134,8 +138,7 @@ def test_question_is_restored_while_somebody_claims(site):
         restoring = hold_requests(page, "**/decide*")
         site.open(page, interrupt)
         wait_for(lambda: restoring)
-        site.open(priya, interrupt)
-        priya.keyboard.press("c")
+        press_claim(site, priya, interrupt)
         expect(priya.locator("#claim")).to_be_visible()
 
         restoring.pop().continue_()
