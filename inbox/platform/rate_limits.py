@@ -60,9 +60,11 @@ class RequestQuota:
         self._releases.append(release)
 
     def end(self) -> None:
-        """Release the slots that were taken by this request."""
+        """Release the slots that were taken by this request; what follows counts by itself."""
         while self._releases:
             self._releases.pop()()
+        if _current.get() is self:
+            _current.set(None)
 
 
 _current: ContextVar[RequestQuota | None] = ContextVar("request_quota", default=None)

@@ -16,7 +16,7 @@ def asks(program, times):
 
 
 def test_an_agent_that_goes_on_beyond_its_limit_is_paused(program, settings):
-    settings.PAUSE_AGENTS_AFTER = "3/minute"
+    settings.PAUSE_AGENTS_AFTER = "3/year"
     limit_teams(settings, agent_open_requests=1)
 
     answers = asks(program, 6)
@@ -28,14 +28,14 @@ def test_an_agent_that_goes_on_beyond_its_limit_is_paused(program, settings):
 
 
 def test_an_agent_that_goes_on_beyond_its_rate_is_paused(program, settings):
-    settings.PAUSE_AGENTS_AFTER = "1/minute"
+    settings.PAUSE_AGENTS_AFTER = "1/year"
     limit_teams(settings, agent_requests_per_minute=1)
 
-    assert asks(program, 4)[-1].json()["code"] == "AGENT_PAUSED"
+    assert asks(program, 6)[-1].json()["code"] == "AGENT_PAUSED"
 
 
 def test_an_agent_whose_runs_go_on_beyond_its_limit_is_paused(world, settings):
-    settings.PAUSE_AGENTS_AFTER = "2/minute"
+    settings.PAUSE_AGENTS_AFTER = "2/year"
     limit_teams(settings, agent_open_requests=1)
     start(world, "rehearse:tool_call")
 
@@ -48,7 +48,7 @@ def test_an_agent_whose_runs_go_on_beyond_its_limit_is_paused(world, settings):
 
 
 def test_an_agent_whose_runs_open_too_many_requests_is_paused(world, settings):
-    settings.PAUSE_AGENTS_AFTER = "1/minute"
+    settings.PAUSE_AGENTS_AFTER = "1/year"
     limit_teams(settings, agent_open_requests=1)
 
     runs = [start(world, "rehearse:parallel3") for _ in range(2)]
@@ -59,7 +59,7 @@ def test_an_agent_whose_runs_open_too_many_requests_is_paused(world, settings):
 
 
 def test_requests_beyond_the_limit_of_the_team_pause_no_agent(program, settings):
-    settings.PAUSE_AGENTS_AFTER = "1/minute"
+    settings.PAUSE_AGENTS_AFTER = "1/year"
     limit_teams(settings, open_requests=1)
 
     assert asks(program, 5)[-1].json()["limit"] == "open_requests"
@@ -74,7 +74,7 @@ def test_without_a_rate_no_agent_is_paused(program, settings):
 
 
 def test_an_administrator_resumes_the_agent(program, settings, key_with):
-    settings.PAUSE_AGENTS_AFTER = "1/minute"
+    settings.PAUSE_AGENTS_AFTER = "1/year"
     limit_teams(settings, agent_open_requests=1)
     asks(program, 4)
     slug = Agent.objects.exclude(paused_at=None).get().slug

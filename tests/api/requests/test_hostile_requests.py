@@ -73,10 +73,9 @@ def test_items_have_their_own_ids_and_at_most_twenty(program):
 def test_an_agent_asks_sixty_times_a_minute(program, settings):
     limit_teams(settings, agent_requests_per_minute=2)
     program.ask()
-    program.ask()
+    answers = [program.post("/api/requests", CALL) for _ in range(4)]  # across a minute's end, too
 
-    answer = program.post("/api/requests", CALL)
-
+    answer = next(answer for answer in answers if answer.status_code != 201)
     assert (answer.status_code, answer.json()["code"]) == (429, "RATE_LIMITED")
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
 

@@ -142,10 +142,9 @@ def test_a_key_still_needs_a_name_and_scopes(world):
         call_command("create_api_key", "--team", "tests")
 
 
-@pytest.mark.parametrize("limit", ["3/minute"])
-def test_calls_are_limited(settings, directory, limit):
-    settings.RATE_LIMIT = limit
-    statuses = [status(directory[1]) for _ in range(8)]  # some may be in the next minute
+def test_calls_are_limited(settings, directory):
+    settings.RATE_LIMIT = "3/year"
+    statuses = [status(directory[1]) for _ in range(4)]
 
-    assert (statuses[:3], statuses[-1]) == ([200, 200, 200], 429)
+    assert statuses == [200, 200, 200, 429]
     assert "Retry-After" in ScimClient(directory[1]).get("Users").headers

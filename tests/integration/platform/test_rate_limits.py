@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -132,26 +133,51 @@ def test_a_process_keeps_nothing_of_windows_that_are_past(clock):
     assert (len(now), len(before)) == (1, 0)
 
 
-def test_a_request_counts_once_however_often_it_asks_who_calls(settings, alice):
-    settings.RATE_LIMIT = "1/minute"
+@pytest.fixture
+def begin_request():
+    """Begin a request, which ends the one before; the last one ends with the test."""
+    with ExitStack() as requests:
 
-    rate_limits.begin_request()
+        def begin():
+            requests.close()
+            request = rate_limits.begin_request()
+            requests.callback(request.end)
+            return request
+
+        yield begin
+
+
+def test_a_request_counts_once_however_often_it_asks_who_calls(settings, alice, begin_request):
+    settings.RATE_LIMIT = "1/year"
+
+    begin_request()
     rate_limits.count_caller(alice)
     rate_limits.count_caller(alice)
 
-    rate_limits.begin_request()
+    begin_request()
     for _ in range(2):
         with pytest.raises(RateLimited):
             rate_limits.count_caller(alice)
 
 
-def test_without_a_limit_nothing_is_counted(settings, alice):
+def test_what_comes_after_a_request_counts_by_itself(settings, alice, begin_request):
+    settings.RATE_LIMIT = "1/year"
+    request = begin_request()
+    rate_limits.count_caller(alice)
+
+    request.end()
+
+    with pytest.raises(RateLimited):
+        rate_limits.count_caller(alice)
+
+
+def test_without_a_limit_nothing_is_counted(settings, alice, begin_request):
     settings.RATE_LIMIT = ""
-    call = rate_limits.begin_request()
+    request = begin_request()
 
     rate_limits.count_caller(alice)
 
-    assert call.status is None
+    assert request.status is None
 
 
 @pytest.mark.parametrize("text", ["many", "6000", "-1/minute", "6000/fortnight"])
