@@ -3,20 +3,22 @@ Cost of programs that ask, wait and run hooks: `python -m bench.programs [--wait
 
 An embedded product in its default settings, but for its rate limit. Programs ask and have their
 answers one after another; a hook asks for a call that a rule of the team's policy allows. Then
-approval trips (W1) are measured by turns with and without so many programs that wait for a person,
-in poll after poll, spread evenly over the time.
+many programs ask, and approval trips (W1) are measured by turns: while nobody waits for these
+requests, and while another process waits for all of them, in poll after poll, spread evenly over
+the time.
 """
 
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -74,14 +76,6 @@ class Programs:
         request: dict[str, Any] = json.loads(content)
         return {**request, "key": headers["Authorization"]}
 
-    async def wait(self, connection: Connection, request: dict[str, Any]) -> tuple[str, float]:
-        """Wait until the request is decided; return its status and the time of the answer."""
-        path = f"/api/requests/{request['id']}?wait={_WAIT_SECONDS}"
-        head, content = await connection.request("GET", path, Authorization=request["key"])
-        if head.status != 200:
-            raise UnexpectedResponse(f"waited: {head.status} {content[:300]!r}")
-        return json.loads(content)["status"], time.perf_counter()
-
     async def approve(self, connection: Connection, request: dict[str, Any]) -> None:
         path = f"/api/interrupts/{request['items'][0]['interrupt']}"
         interrupt = json.loads((await connection.request("GET", path))[1])
@@ -107,7 +101,7 @@ async def ask_and_wait(programs: Programs, number: int) -> Figures:
             begun = time.perf_counter()
             request = await programs.ask(program)
             durations.append(time.perf_counter() - begun)
-            waiting = asyncio.create_task(programs.wait(program, request))
+            waiting = asyncio.create_task(wait(program, request))
             await asyncio.sleep(0.05)  # it waits by now; if not, the figure gets better by nothing
             begun = time.perf_counter()
             await programs.approve(reviewer, request)
@@ -118,40 +112,53 @@ async def ask_and_wait(programs: Programs, number: int) -> Figures:
     return {**spread("ask", durations), **spread("decision -> wait", decided)}
 
 
-@asynccontextmanager
-async def waiters(programs: Programs, number: int) -> AsyncIterator[None]:
-    """Keep `number` programs waiting, each for its own request and over its own connection."""
-    async with AsyncExitStack() as stack:
-        requests, connections = [], []
-        for _ in range(number):
-            connection = await stack.enter_async_context(programs.target.connection())
-            requests.append(await programs.ask(connection))
-            connections.append(connection)
-        tasks = [
-            asyncio.create_task(
-                _wait_again(programs, connection, request, _WAIT_SECONDS * place / number)
-            )
-            for place, (connection, request) in enumerate(zip(connections, requests, strict=True))
-        ]
-        try:
-            if number:
-                await asyncio.sleep(_WAIT_SECONDS + 1)  # all are in their second poll
-            yield
-            for task in tasks:
-                if task.done():
-                    task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+async def wait(connection: Connection, request: dict[str, Any]) -> tuple[str, float]:
+    """Wait until the request is decided; return its status and the time of the answer."""
+    path = f"/api/requests/{request['id']}?wait={_WAIT_SECONDS}"
+    head, content = await connection.request("GET", path, Authorization=request["key"])
+    if head.status != 200:
+        raise UnexpectedResponse(f"waited: {head.status} {content[:300]!r}")
+    return json.loads(content)["status"], time.perf_counter()
 
 
-async def _wait_again(
-    programs: Programs, connection: Connection, request: dict[str, Any], begin_after: float
-) -> None:
-    await asyncio.sleep(begin_after)
+async def ask_many(programs: Programs, number: int) -> list[dict[str, Any]]:
+    """Ask for so many calls, which nobody decides; return the requests."""
+    async with programs.target.connection() as connection:
+        return [await programs.ask(connection) for _ in range(number)]
+
+
+@contextmanager
+def waiters(url: str, requests: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Let another process wait for each of the requests over a connection of its own."""
+    process = multiprocessing.get_context("spawn").Process(
+        target=_wait_for_all, args=(url, requests), daemon=True
+    )
+    process.start()
+    try:
+        process.join(2 * _WAIT_SECONDS)  # all are in their second poll
+        yield
+        if not process.is_alive():
+            raise UnexpectedResponse("the programs did not wait to the end")
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _wait_for_all(url: str, requests: Sequence[dict[str, Any]]) -> None:
+    async def wait_for_all() -> None:
+        async with AsyncExitStack() as stack, asyncio.TaskGroup() as tasks:
+            for place, request in enumerate(requests):
+                connection = await stack.enter_async_context(Connection(url, {}))
+                delay = _WAIT_SECONDS * place / len(requests)
+                tasks.create_task(_wait_again(connection, request, delay))
+
+    asyncio.run(wait_for_all())
+
+
+async def _wait_again(connection: Connection, request: dict[str, Any], delay: float) -> None:
+    await asyncio.sleep(delay)
     while True:
-        await programs.wait(connection, request)
+        await wait(connection, request)
 
 
 def run_hooks(url: str, key: str, directory: Path, number: int) -> Figures:
@@ -187,10 +194,10 @@ def run_hooks(url: str, key: str, directory: Path, number: int) -> Figures:
     return spread("hook answered by a rule", seconds)
 
 
-async def trips_beside(programs: Programs, number: int) -> Figures:
-    """Measure approval trips while so many programs wait."""
-    async with waiters(programs, number):
-        return await trips(programs.target, at_once=1, number=400)
+def trips_beside(target: Target, requests: Sequence[dict[str, Any]]) -> Figures:
+    """Measure approval trips while another process waits for these requests."""
+    with waiters(target.url, requests) if requests else nullcontext():
+        return asyncio.run(trips(target, at_once=1, number=400))
 
 
 def _make_programs(subject: Subject) -> tuple[Programs, list[str]]:
@@ -212,8 +219,9 @@ def main() -> None:
         programs, keys = _make_programs(subject)
         print_figures(asyncio.run(ask_and_wait(programs, options.number)))
         print_figures(run_hooks(subject.target.url, keys[0], Path(directory), options.hooks))
+        requests = asyncio.run(ask_many(programs, options.waiters))
         results = medians_by_turns(
-            lambda number: asyncio.run(trips_beside(programs, number)),
+            lambda number: trips_beside(subject.target, requests[:number]),
             (0, options.waiters),
             rounds=options.rounds,
         )
