@@ -258,7 +258,7 @@ class Hub:
     def _watched_threads(self) -> list[UUID]:
         """Return the threads to look up: all, or of very many a part, in turn."""
         self._polls += 1
-        threads = [UUID(name) for name in self._watchers]
+        threads = [next(iter(items)).thread_id for items in self._watchers.values()]
         if len(threads) <= _LOOKED_UP_AT_ONCE or not self._has_heartbeat():
             return threads
         parts = math.ceil(len(threads) / _LOOKED_UP_AT_ONCE)

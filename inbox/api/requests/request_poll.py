@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -49,7 +50,7 @@ class _Answer:
     def status(self) -> int:
         return int(self.start.get("status", 500))
 
-    @property
+    @cached_property
     def json(self) -> Any:
         """Return the body, {} unless it is plain JSON of a successful response."""
         headers = {bytes(name).lower() for name, _ in self.start.get("headers", ())}
