@@ -6,6 +6,7 @@ import { fill, main, messages } from "./page.js";
 import { report } from "./post.js";
 import { setPresence, showConnection } from "./presence.js";
 import { isRefreshPaused, refresh } from "./refresh.js";
+import { hideEndedPage, hidePage } from "./signed_out.js";
 import { forgetHtml } from "./swap.js";
 
 const BACKOFF_MS = { first: 500, most: 15_000 };
@@ -103,8 +104,11 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
     if (status === 401) {
       isRefused = true;
       showConnection("lost", messages.signedOut);
+      hidePage();
     } else if (status === 404 && isRefused) {
       showConnection("lost", messages.notThere);
+    } else if (status === 0) {
+      hideEndedPage();
     }
   });
 }

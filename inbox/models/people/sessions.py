@@ -28,6 +28,9 @@ def stored_key(session_key: str | None) -> str:
 class SessionStore(db.SessionStore):
     """Django's sessions in the database, found by `stored_key` instead of the key itself."""
 
+    #: When a loaded session ends, unless it is used until then.
+    ends_at: datetime | None = None
+
     @classmethod
     def copy_of(cls, stored: str) -> "SessionStore":
         """Return a readable copy of a stored session; an empty one if it has ended."""
@@ -58,6 +61,8 @@ class SessionStore(db.SessionStore):
         row = _SESSION.first(key=stored_key(self.session_key), now=clock.now())
         if row is None:
             self._session_key = None
+        else:
+            self.ends_at = row.expire_date
         return row
 
     async def aexists(self, session_key: str | None) -> bool:

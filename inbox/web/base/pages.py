@@ -150,8 +150,11 @@ def show(
         "js_messages": js_messages(get_language()),
         "me": actor.label,
         "me_id": actor.user_id,
+        "session_ends": getattr(request.session, "ends_at", None),
     }
-    return render(request, template, {**frame, **context}, status=status)
+    response = render(request, template, {**frame, **context}, status=status)
+    response["X-Signoff-Reader"] = str(actor.user_id)
+    return response
 
 
 def _url_after_sign_in(request: HttpRequest) -> str:

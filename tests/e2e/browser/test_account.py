@@ -143,8 +143,8 @@ def test_ending_a_session_closes_its_pages(site):
         laptop.get_by_role("button", name="End all other sessions").click()
         expect(laptop.get_by_text("Safari on iPhone")).to_have_count(0)
 
-        expect(phone.locator("#live")).to_have_text("Signed out")
-        phone.reload()
+        expect_hidden_page(phone)
+        phone.get_by_role("link", name="Sign in").click()
         expect(phone.locator("#id_username")).to_be_visible()
         laptop.reload()
         expect(laptop.locator(".me-name")).to_have_text("Marco Ruiz")
@@ -157,7 +157,7 @@ def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
             site.wait_until_live(page)
         laptop.goto(f"{site.url}/account/")
         laptop.get_by_role("button", name="End all other sessions").click()
-        expect(phone.locator("#live")).to_have_text("Signed out")
+        expect_hidden_page(phone)
         attempts = []
         phone.on("websocket", lambda socket: attempts.append(socket.url))
 
@@ -167,7 +167,52 @@ def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
         phone.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
         site.wait_until_live(phone)
+        expect_page(phone)
         assert len(attempts) == 1
+
+
+def test_a_page_is_hidden_if_its_session_ends_without_a_connection(site):
+    with site.browse() as page:
+        sign_in(site, page, "marco")
+        site.wait_until_live(page)
+        no_connection = "document.dispatchEvent(new CustomEvent('htmx:sendError', {detail: {}}))"
+        page.evaluate(no_connection)
+        expect_page(page)
+
+        page.evaluate("document.querySelector('#main').dataset.ends = Date.now() / 1000 - 1")
+        page.evaluate(no_connection)
+        expect_hidden_page(page)
+
+        page.evaluate("htmx.ajax('GET', '/', {target: 'body', swap: 'none'})")
+        expect_page(page)
+
+
+def test_a_page_of_somebody_who_signed_out_never_shows_for_another_person(site):
+    with site.browse() as page:
+        sign_in(site, page, "marco")
+        site.wait_until_live(page)
+        other_tab = page.context.new_page()
+        other_tab.goto(site.url)
+        other_tab.evaluate("document.querySelector('form[action=\"/logout/\"]').submit()")
+        other_tab.wait_for_url("**/login/")
+        expect_hidden_page(page)
+        sign_in(site, other_tab, "priya")
+
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        expect(page.locator(".me-name")).to_have_text("Priya Shah")
+
+
+def expect_hidden_page(page: Page) -> None:
+    expect(page.get_by_role("alert").get_by_text("This page is hidden")).to_be_visible()
+    expect(page.locator("#main")).to_be_hidden()
+    expect(page).to_have_title("Signed out · Signoff")
+
+
+def expect_page(page: Page) -> None:
+    expect(page.locator("#main")).to_be_visible()
+    expect(page.locator("#signed-out")).to_be_hidden()
+    expect(page).not_to_have_title("Signed out · Signoff")
 
 
 def test_pages_stay_connected_when_another_tab_confirms_the_identity(site):
