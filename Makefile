@@ -96,7 +96,7 @@ campaign: dev ## Run the long fault campaigns
 lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versions
 	cd requirements && compile() { \
 		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-			--no-header --no-emit-index-url $(if $(UPGRADE),--upgrade) "$$@"; } && \
+			--no-header --no-emit-index-url --excludes excluded.txt $(if $(UPGRADE),--upgrade) "$$@"; } && \
 	compile base.in -o base.txt && \
 	compile dev.in ../pyproject.toml --all-extras -o dev.txt && \
 	for extra in $(ALL_EXTRAS); do \
