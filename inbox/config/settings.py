@@ -94,7 +94,6 @@ CSRF_TRUSTED_ORIGINS = [
 #: OpenID Connect providers for sign-in.
 OIDC_PROVIDERS = parse_providers(read_secret("SIGNOFF_OIDC"))
 INSTALLED_APPS = [
-    "daphne",
     # No admin autodiscovery: inbox.admin registers its own pages.
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
