@@ -29,6 +29,8 @@ DATABASE := audit decisions platform runs webhooks
 OTHERS := $(filter-out $(DATABASE),$(notdir $(wildcard tests/integration/[a-z]*)))
 ON_POSTGRES := $(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
+# Where this is set, as in many images, each process would compile the product anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
