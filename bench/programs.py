@@ -1,7 +1,7 @@
 """
 Cost of programs that ask, wait and run hooks: `python -m bench.programs [--waiters 1000]`.
 
-An embedded product in its default settings, but for its rate limit. Programs ask and have their
+A product in its default settings, but for its limits. Programs ask and have their
 answers one after another; a hook asks for a call that a rule of the team's policy allows. Then
 many programs ask, and approval trips (W1) are measured by turns: while nobody waits for these
 requests, and while another process waits for all of them, in poll after poll, spread evenly over
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Figures, medians_by_turns, print_figures, spread
-from bench.shapes import Subject, start
+from bench.shapes import SHAPES, Subject, start
 from bench.wire import Connection, UnexpectedResponse
 from bench.workloads import Target, trips
 from tests.support.processes import REPOSITORY
@@ -214,8 +214,9 @@ def main() -> None:
     parser.add_argument("--hooks", type=int, default=30, help="runs of the hook (default 30)")
     parser.add_argument("--waiters", type=int, default=1_000, help="programs that wait")
     parser.add_argument("--rounds", type=int, default=3, help="of trips with and without waiters")
+    parser.add_argument("--shape", choices=SHAPES, default="embedded")
     options = parser.parse_args()
-    with start("embedded") as subject, tempfile.TemporaryDirectory() as directory:
+    with start(options.shape) as subject, tempfile.TemporaryDirectory() as directory:
         programs, keys = _make_programs(subject)
         print_figures(asyncio.run(ask_and_wait(programs, options.number)))
         print_figures(run_hooks(subject.target.url, keys[0], Path(directory), options.hooks))
