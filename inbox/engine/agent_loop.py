@@ -83,6 +83,8 @@ class AgentLoop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(_tool_threads)
+        self._loop.set_task_factory(self._create_task)
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._items: deque[Item] = deque()
         self._is_due = False
         self._non_deltas = 0
@@ -115,7 +117,7 @@ class AgentLoop:
 
     def close(self) -> bool:
         """Cancel the agent; return whether it has stopped within STOP_SECONDS."""
-        pending = asyncio.all_tasks(self._loop)
+        pending = {task for task in self._tasks if not task.done()}
         for task in pending:
             task.cancel()
         if pending:
@@ -126,6 +128,15 @@ class AgentLoop:
             self._loop.close()
         # A task that ignores its cancellation stays in a loop that never runs again.
         return not pending
+
+    def _create_task(
+        self, loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any
+    ) -> "asyncio.Task[Any]":
+        """Create a task that `close` cancels; all_tasks() reads those of the whole process."""
+        task = asyncio.Task(coroutine, loop=loop, **options)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _drain(self, events: AsyncIterator[BaseEvent]) -> None:
         error: BaseException | None = None

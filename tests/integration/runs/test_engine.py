@@ -517,6 +517,35 @@ def test_an_agent_that_does_not_let_itself_be_stopped_is_left_behind(world, as_a
     assert start(world, "go", agent=as_agent(play)).status == "succeeded"
 
 
+def test_what_an_agent_leaves_behind_is_cancelled_whatever_else_runs(world, as_agent, monkeypatch):
+    def read_all_tasks(loop=None):
+        raise AssertionError("a web process has thousands")
+
+    stopped = []
+
+    async def linger(name):
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            stopped.append(name)
+
+    async def linger_together():
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(linger("in a group"), name="in a group")
+            await asyncio.gather(linger("gathered"), asyncio.wait_for(linger("limited"), 3600))
+
+    async def play(run_input, ctx):
+        play.task = asyncio.create_task(linger_together())
+        await asyncio.sleep(0)
+        yield finished(run_input)
+
+    agent = as_agent(play)
+    monkeypatch.setattr(asyncio, "all_tasks", read_all_tasks)
+
+    assert start(world, "go", agent=agent).status == "succeeded"
+    assert sorted(stopped) == ["gathered", "in a group", "limited"]
+
+
 def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypatch):
     accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
 
