@@ -332,7 +332,7 @@ def walk(walkers: list[Walker], requests: Requests, choice: random.Random) -> No
             before = len(walker.posted)
             steps.append(f"{walkers.index(walker)}.{walker.step()}")
             walker.check()
-            assert len(walker.posted) <= before + 1
+            assert len(walker.posted) <= before + 1, "\n".join(map(repr, walker.posted[before:]))
             walker.forget_sent()
             other.check_focus()
             other.check()
