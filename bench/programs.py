@@ -1,11 +1,10 @@
 """
 Cost of programs that ask, wait and run hooks: `python -m bench.programs [--waiters 1000]`.
 
-A product in its default settings, but for its limits. Programs ask and have their
-answers one after another; a hook asks for a call that a rule of the team's policy allows. Then
-many programs ask, and approval trips (W1) are measured by turns: while nobody waits for these
-requests, and while another process waits for all of them, in poll after poll, spread evenly over
-the time.
+A product in its default settings, but for its limits. Programs ask and have their answers one
+after another; a hook asks for a call that a rule of the team's policy allows. Then many programs
+ask, and approval trips (W1) are measured by turns: while nobody waits for these requests, and while
+another process waits for all of them, in poll after poll, spread evenly over the time.
 """
 
 import argparse
