@@ -27,6 +27,12 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
+// While another request is being opened, a key pressed just before can still press a button of this one.
+document.addEventListener("htmx:confirm", (event) => {
+  const { elt } = event.detail;
+  if (elt.id === "decision" && elt.closest("[inert]")) event.preventDefault();
+});
+
 /** Show the request that follows a decision in this page, and what was decided. */
 document.addEventListener("htmx:beforeOnLoad", (event) => {
   const { xhr } = event.detail;

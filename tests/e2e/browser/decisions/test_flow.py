@@ -216,6 +216,27 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
         page.unroute_all(behavior="ignoreErrors")
 
 
+def test_a_late_key_decides_nothing_before_the_next_request_opens(site, ids):
+    with site.open_as("marco") as page:
+        is_current(page, ids[0])
+        held = hold_requests(page, f"**/interrupts/{ids[1]}/")
+        page.reload()
+        is_current(page, ids[0])
+        requests = Requests(page)
+
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+        expect(page.locator("#detail[inert]")).to_have_count(1)
+        page.locator("button[value=reject]").evaluate("button => button.click()")
+        wait_for(lambda: page.evaluate("true") and held).pop(0).continue_()
+
+        is_current(page, ids[1])
+        assert [url for url in requests.of("POST") if url.endswith("/decide")] == [
+            f"{site.url}/interrupts/{ids[0]}/decide"
+        ]
+        page.unroute_all(behavior="ignoreErrors")
+
+
 def test_leaving_a_request_while_it_is_claimed_shows_the_claim(site, ids):
     with site.open_as("marco") as page:
         is_current(page, ids[0])
