@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from inbox.actions.audit import audit_trail
 from inbox.models import locks
 from tests.conftest import World, make_world
-from tests.support.races.concurrently import CallLog
+from tests.support.races.concurrently import LONG_WAIT_SECONDS, CallLog, Meeting
 
 
 @pytest.fixture(autouse=True)
@@ -73,4 +73,5 @@ def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> CallLog:
     monkeypatch.setattr(QuerySet, "select_for_update", select_without_lock)
     # Not the statement that was compiled with the lock.
     monkeypatch.setattr(locks, "_thread_lock", locks._thread_lock.__wrapped__)
+    monkeypatch.setattr(Meeting, "wait_seconds", LONG_WAIT_SECONDS)
     return log

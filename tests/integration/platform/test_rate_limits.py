@@ -85,7 +85,7 @@ def test_sixteen_at_once_are_never_more_than_the_limit(counter, request, limit):
 
 
 def test_who_counts_in_a_process_counts_alone(monkeypatch):
-    counter, meeting = rate_limits.RateLimiter(""), Meeting(2, patience_seconds=0.2)
+    counter, meeting = rate_limits.RateLimiter(""), Meeting(2, wait_seconds=0.2)
     read = rate_limit_memory.SlidingWindowMemory._read
 
     def read_and_wait(*args):

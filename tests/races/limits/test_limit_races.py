@@ -9,7 +9,13 @@ from inbox.actions.runs import run_lease, start_run
 from inbox.models import Run
 from inbox.rules.errors import LimitReached
 from tests.support.limits import limit_teams
-from tests.support.races.concurrently import Meeting, at_once, failures, rounds
+from tests.support.races.concurrently import (
+    LONG_WAIT_SECONDS,
+    Meeting,
+    at_once,
+    failures,
+    rounds,
+)
 from tests.support.steps import request
 
 
@@ -26,6 +32,7 @@ def starts(committed_world):
 @pytest.fixture
 def without_the_lock(monkeypatch):
     monkeypatch.setattr(limit_checks, "lock_team", lambda _team_id: None)
+    monkeypatch.setattr(Meeting, "wait_seconds", LONG_WAIT_SECONDS)
 
 
 def meet_before(monkeypatch, module, name):

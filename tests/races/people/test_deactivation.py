@@ -11,7 +11,7 @@ from inbox.queries.people.api_keys import actor_of_key, actor_of_superuser
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Permission
 from tests.support.audit.entries import make_admin
-from tests.support.races.concurrently import Meeting, at_once
+from tests.support.races.concurrently import LONG_WAIT_SECONDS, Meeting, at_once
 
 
 def meet_before(monkeypatch, meeting, module, name):
@@ -34,7 +34,7 @@ def works(outcome):
 def test_the_first_key_of_a_person_who_is_deactivated_meanwhile_ends(committed_world, monkeypatch):
     eve, team_id = make_admin(committed_world, "eve"), committed_world.team.pk
     sue = actor_of_superuser(User.objects.create_superuser("sue"), SessionStore())
-    meeting = Meeting(2)
+    meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
     meet_before(monkeypatch, meeting, api_keys, "check_key")  # the maker has the team's lock
     meet_before(monkeypatch, meeting, accounts, "end_sessions")  # Eve's row is locked
 

@@ -18,7 +18,13 @@ from inbox.rules.directories.directory_people import PeopleGroup, Person
 from inbox.rules.errors import RequestRejected, Unauthenticated, UsernameTaken
 from inbox.rules.people.access import SEED, Permission, Role
 from tests.support.audit.entries import make_admin
-from tests.support.races.concurrently import Meeting, at_once, failures, rounds
+from tests.support.races.concurrently import (
+    LONG_WAIT_SECONDS,
+    Meeting,
+    at_once,
+    failures,
+    rounds,
+)
 
 
 def directory(name):
@@ -51,7 +57,7 @@ def test_of_two_directories_that_create_a_person_one_does(committed_world, numbe
 def test_without_the_second_try_a_conflict_is_no_answer(committed_world, monkeypatch):
     """The test above needs the second try: both directories see that the name is free."""
     actors = [directory(name)[1] for name in ("corp", "other")]
-    meeting = Meeting(2)
+    meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
     make = directory_people._make_account
 
     def make_together(who):
@@ -132,7 +138,7 @@ def test_a_request_that_waits_for_a_revocation_is_refused(committed_world, monke
     make_admin(committed_world)
     row, actor = directory("corp")
     person_row = add_person(person=person(), actor=actor)
-    meeting = Meeting(2)
+    meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
     lock = directories.lock_directory
 
     def meet_then_lock(directory_id):

@@ -12,7 +12,7 @@ from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import SEED, Permission
 from tests.support.audit.entries import make_admin
-from tests.support.races.concurrently import Meeting, at_once
+from tests.support.races.concurrently import LONG_WAIT_SECONDS, Meeting, at_once
 
 
 @pytest.fixture
@@ -56,6 +56,7 @@ def test_a_token_that_a_leaver_takes_meanwhile_does_not_work(race):
 
 def test_without_the_lock_of_the_team_both_go_on_at_once(race, monkeypatch, without_the_trail):
     run, meeting = race
+    meeting.wait_seconds = LONG_WAIT_SECONDS
     monkeypatch.setattr(
         api_keys,
         "lock_permitted_team",

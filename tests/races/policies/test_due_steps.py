@@ -3,8 +3,8 @@
 from functools import partial
 
 import pytest
+from django.db.models import QuerySet
 
-from inbox.actions.policies import due_steps
 from inbox.actions.policies.due_steps import do_due_steps
 from inbox.models import AuditEntry, DueStep
 from tests.support import steps
@@ -46,22 +46,23 @@ def test_two_sweepers_remind_once(due_reminder):
 def test_without_the_lock_two_sweepers_remind_twice(
     due_reminder, without_the_lock, without_the_trail, monkeypatch
 ):
-    wait_before_steps(monkeypatch)
     interrupt = due_reminder()
+    meet_after_reading(monkeypatch)
     remind = partial(do_due_steps, thread_id=interrupt.thread_id)
 
     assert at_once([remind, remind]) == [1, 1]
 
 
-def wait_before_steps(monkeypatch):
-    """Delay the steps, so that the other sweeper reads them before they are done."""
-    meeting, original = Meeting(2), due_steps._do
+def meet_after_reading(monkeypatch):
+    """Let both sweepers read the steps before one of them has done any."""
+    meeting, update = Meeting(2), QuerySet.update
 
-    def meet_then_do(*arguments):
-        meeting.wait()
-        return original(*arguments)
+    def meet_then_update(queryset, **values):
+        if queryset.model is DueStep:
+            meeting.wait()
+        return update(queryset, **values)
 
-    monkeypatch.setattr(due_steps, "_do", meet_then_do)
+    monkeypatch.setattr(QuerySet, "update", meet_then_update)
 
 
 def test_nobody_is_reminded_after_the_decision(due_reminder, race_bob):

@@ -12,7 +12,13 @@ from inbox.actions.policies.installation import publish_installation_policy
 from inbox.models import Team, User
 from inbox.queries.people.api_keys import actor_of_user
 from tests.support.policies.published import rule
-from tests.support.races.concurrently import Meeting, at_once, failures, rounds
+from tests.support.races.concurrently import (
+    LONG_WAIT_SECONDS,
+    Meeting,
+    at_once,
+    failures,
+    rounds,
+)
 
 pytestmark = pytest.mark.services
 
@@ -44,7 +50,8 @@ def test_a_team_made_during_a_publication_has_the_version_in_force(root):
 @pytest.mark.parametrize("is_locked", [True, False])
 def test_only_the_lock_of_the_first_team_keeps_a_new_team_up_to_date(root, monkeypatch, is_locked):
     """The new team has read the version in force, and the next is published before its commit."""
-    read, published = Meeting(2), Meeting(2)
+    read = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
+    published = Meeting(2, wait_seconds=1 if is_locked else LONG_WAIT_SECONDS)
     original = installation.version_for_new_team
 
     def read_then_wait():

@@ -14,7 +14,10 @@ from tests.support.steps import request
 
 pytestmark = pytest.mark.services
 
-_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+#: Who waits for this transaction: other tests wait for their own in the same server.
+_WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+)
 
 
 @pytest.fixture

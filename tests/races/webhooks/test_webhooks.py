@@ -14,6 +14,7 @@ from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from inbox.sending import webhook_sender
 from tests.support.races.concurrently import (
+    LONG_WAIT_SECONDS,
     Meeting,
     at_once,
     failures,
@@ -96,7 +97,7 @@ def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, num
 def test_nobody_who_decides_waits_for_a_courier(committed_world, race_bob):
     endpoint = add(committed_world)
     (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
-    decided = Meeting(2, patience_seconds=5)
+    decided = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
 
     def hold():
         with transaction.atomic():

@@ -10,6 +10,8 @@ from django.db import connections
 #: Long rounds are for campaigns; a test run has to end.
 LONG = os.environ.get("SIGNOFF_CAMPAIGN") == "long"
 _PATIENCE_SECONDS = 60
+#: How long threads wait for each other that have to meet.
+LONG_WAIT_SECONDS = 30
 #: Of the pool's connections; a larger crowd takes turns, as it does in a web process.
 _MOST_CONNECTIONS = 30
 
@@ -35,17 +37,20 @@ class Meeting:
     """
     A point in the code where `parties` threads wait for each other.
 
-    Where a lock keeps the others away nobody ever meets: then each goes on after `patience_seconds`
-    and `met` stays false.
+    Where a lock keeps the others away nobody ever meets: then each goes on after a second, and
+    `met` stays false. Where they have to meet, they wait for `LONG_WAIT_SECONDS`.
     """
 
-    def __init__(self, parties: int, *, patience_seconds: float = 1.0) -> None:
-        self._barrier = threading.Barrier(parties, timeout=patience_seconds)
+    wait_seconds = 1.0
+
+    def __init__(self, parties: int, *, wait_seconds: float | None = None) -> None:
+        self._barrier = threading.Barrier(parties)
+        self.wait_seconds = wait_seconds or self.wait_seconds
         self.met = False
 
     def wait(self) -> None:
         try:
-            self._barrier.wait()
+            self._barrier.wait(self.wait_seconds)
         except threading.BrokenBarrierError:
             return
         self.met = True
