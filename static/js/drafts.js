@@ -34,6 +34,8 @@ function keyOf(form) {
 /** Store what is unsent; return whether leaving the page loses nothing. */
 export function saveDraft() {
   clearTimeout(saveTimer);
+  // Signing out in another tab has removed the drafts.
+  if (document.querySelector("#signed-out:not([hidden])")) return true;
   const form = draftForm();
   const comment = document.querySelector("#f-comment")?.value ?? "";
   if (!form) return !isUnsent();

@@ -6,6 +6,7 @@ import { openCurrentFold } from "./folds.js";
 import { main } from "./page.js";
 import { report } from "./post.js";
 import { isRefreshPaused, showMoreRows } from "./refresh.js";
+import { noteSession } from "./signed_out.js";
 import { rememberHtml } from "./swap.js";
 
 /** The event after another request was shown. */
@@ -171,6 +172,7 @@ async function read(url, signal, headers = {}) {
     signal,
   });
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`);
+  noteSession((name) => response.headers.get(name));
   return response.text();
 }
 

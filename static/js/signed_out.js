@@ -1,6 +1,5 @@
-// Hides the page while its reader is signed out: what it shows must not outlive the session.
+// Hides the page while its reader is signed out, so that nothing of it can be read after the session.
 
-import { saveDraft } from "./drafts.js";
 import { main } from "./page.js";
 
 const notice = document.querySelector("#signed-out");
@@ -10,8 +9,6 @@ export function hidePage() {
   if (!notice.hidden) return;
   const link = notice.querySelector("a");
   link.search = new URLSearchParams({ next: location.pathname + location.search });
-  // Leaving the page would lose what is no draft, such as chosen files.
-  link.target = saveDraft() ? "" : "_blank";
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   title = document.title;
   document.title = `${notice.querySelector("h2").textContent} · Signoff`;
@@ -24,14 +21,32 @@ export function hideEndedPage() {
   if (ends && Date.now() > 1000 * ends) hidePage();
 }
 
-document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  const reader = detail.xhr?.getResponseHeader("X-Signoff-Reader");
+/** Note when the session of a response ends; return false if it is of somebody else. */
+export function noteSession(headerOf) {
+  const reader = headerOf("X-Signoff-Reader");
   if (reader && reader !== main.dataset.me) {
     // Somebody else has signed in in another tab.
     hidePage();
     location.reload();
-  } else if (detail.successful && !notice.hidden) {
+    return false;
+  }
+  if (reader) main.dataset.ends = headerOf("X-Signoff-Session-Ends");
+  return true;
+}
+
+document.addEventListener("htmx:afterRequest", ({ detail: { xhr, successful } }) => {
+  const isSamePerson = noteSession((name) => xhr?.getResponseHeader(name));
+  if (isSamePerson && successful && !notice.hidden) {
     notice.hidden = true;
     document.title = title;
   }
 });
+
+// Shortcuts do nothing to a page that nobody sees.
+window.addEventListener(
+  "keydown",
+  (event) => {
+    if (!notice.hidden) event.stopPropagation();
+  },
+  true,
+);

@@ -28,7 +28,7 @@ def stored_key(session_key: str | None) -> str:
 class SessionStore(db.SessionStore):
     """Django's sessions in the database, found by `stored_key` instead of the key itself."""
 
-    #: When a loaded session ends, unless it is used until then.
+    #: When a loaded session ends, unless it is used again until then.
     ends_at: datetime | None = None
 
     @classmethod
@@ -137,6 +137,7 @@ def _record_session_use(manager: Any, request: HttpRequest) -> None:
     limits = limits_of(used.user_id)
     end = limits.end_of(began_at=used.created_at, used_at=used.last_seen_at)
     Session.objects.filter(session_key=used.session_key).update(expire_date=end)
+    session.ends_at = end
 
 
 def _delete_ended_sessions(manager: Any, user: Any) -> list[UserSession]:

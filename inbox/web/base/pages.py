@@ -131,7 +131,7 @@ def show(
     """Render a page; requests by htmx get the fragments without the frame."""
     counts = counts_for(actor, now=clock.now())
     views = [] if is_fragment(request) else links_of(actor, context.get("list_request"))
-    frame = {
+    frame: dict[str, Any] = {
         "base": "base/fragments.html" if is_fragment(request) else "base/app.html",
         "section": section,
         "pending_count": bounded(counts.pending),
@@ -150,11 +150,18 @@ def show(
         "js_messages": js_messages(get_language()),
         "me": actor.label,
         "me_id": actor.user_id,
-        "session_ends": getattr(request.session, "ends_at", None),
+        "session_ends": _session_end(request),
     }
     response = render(request, template, {**frame, **context}, status=status)
     response["X-Signoff-Reader"] = str(actor.user_id)
+    response["X-Signoff-Session-Ends"] = frame["session_ends"]
     return response
+
+
+def _session_end(request: HttpRequest) -> str:
+    """Return the end of the session if it is not used again, in seconds since 1970, or ""."""
+    ends_at = getattr(request.session, "ends_at", None)
+    return str(int(ends_at.timestamp())) if ends_at else ""
 
 
 def _url_after_sign_in(request: HttpRequest) -> str:

@@ -144,8 +144,9 @@ def test_ending_a_session_closes_its_pages(site):
         expect(laptop.get_by_text("Safari on iPhone")).to_have_count(0)
 
         expect_hidden_page(phone)
-        phone.get_by_role("link", name="Sign in").click()
-        expect(phone.locator("#id_username")).to_be_visible()
+        with phone.context.expect_page() as tab:
+            phone.get_by_role("link", name="Sign in").click()
+        expect(tab.value.locator("#id_username")).to_be_visible()
         laptop.reload()
         expect(laptop.locator(".me-name")).to_have_text("Marco Ruiz")
 
@@ -169,6 +170,33 @@ def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
         site.wait_until_live(phone)
         expect_page(phone)
         assert len(attempts) == 1
+
+
+def test_a_hidden_page_keeps_what_was_written_and_has_no_shortcuts(site):
+    thread = site.start("rehearse:echo")["thread"]
+    with site.browse() as page, site.browse() as laptop:
+        sign_in(site, page, "marco")
+        page.goto(f"{site.url}/threads/{thread}/")
+        site.wait_until_live(page)
+        page.fill("#say textarea", "half a sentence")
+        sign_in(site, laptop, "marco")
+        laptop.goto(f"{site.url}/account/")
+        laptop.get_by_role("button", name="End all other sessions").click()
+        expect_hidden_page(page)
+
+        page.keyboard.press("?")
+        page.keyboard.press("Control+k")
+        with page.context.expect_page() as opened:
+            page.get_by_role("link", name="Sign in").click()
+        tab = opened.value
+        tab.wait_for_load_state()
+        site.sign_in(tab, "marco")
+        site.wait_until_live(tab)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        expect_page(page)
+        expect(page.locator("#say textarea")).to_have_value("half a sentence")
+        expect(page.locator("dialog[open]")).to_have_count(0)
 
 
 def test_a_page_is_hidden_if_its_session_ends_without_a_connection(site):

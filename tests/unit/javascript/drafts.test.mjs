@@ -26,7 +26,7 @@ const SENT = [
 ];
 
 /** Show a request; `stores` says that its values may be stored in this browser. */
-function open({ sent = SENT, isUnsent = true, stores = true, comment = "" }) {
+function open({ sent = SENT, isUnsent = true, stores = true, comment = "", signedOut = false }) {
   const form = new Element({ sent, elements: { view_digest: { value: "a-digest" } } });
   form.removeAttribute = (name) => form.attributes.delete(name);
   const answer = new Element({ removeAttribute() {} });
@@ -36,6 +36,7 @@ function open({ sent = SENT, isUnsent = true, stores = true, comment = "" }) {
     ...(stores ? { "#answer[data-drafts]": answer } : {}),
     ...(isUnsent ? { "#decision[data-unsent]": form } : {}),
     "#f-comment": { value: comment },
+    ...(signedOut ? { "#signed-out:not([hidden])": new Element() } : {}),
   });
 }
 
@@ -71,6 +72,12 @@ test("a draft that was taken back is removed", () => {
 test("values that may be secret are not stored, and leaving would lose them", () => {
   open({ stores: false });
   assert.equal(saveDraft(), false);
+  assert.equal(stored.size, 0);
+});
+
+test("who signed out in another tab leaves no draft", () => {
+  open({ signedOut: true });
+  assert.equal(saveDraft(), true);
   assert.equal(stored.size, 0);
 });
 

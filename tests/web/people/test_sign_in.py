@@ -11,6 +11,7 @@ from allauth.core.internal import ratelimit
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -388,6 +389,19 @@ def test_a_session_is_ended_by_whom_it_belongs_to(world, bob_browses):
     assert elsewhere.get("/").status_code == 302
     assert bob_browses.get("/").status_code == 200
     assert written_down(world)[-1] == ("session.ended", {"address": "127.0.0.1", "count": 1})
+
+
+def test_a_page_knows_when_its_session_ends(world, bob_browses):
+    """The request for the page extends the session before the page is rendered."""
+    soon = timezone.now() + timedelta(minutes=1)
+    Session.objects.update(expire_date=soon)
+
+    page = bob_browses.get("/")
+
+    ends = int(Session.objects.get().expire_date.timestamp())
+    assert ends > soon.timestamp()
+    assert page.headers["X-Signoff-Session-Ends"] == str(ends)
+    assert f'data-ends="{ends}"' in page.content.decode()
 
 
 def test_a_session_that_ended_by_itself_is_not_listed(world, bob_browses):
