@@ -60,7 +60,7 @@ class RequestQuota:
         self._releases.append(release)
 
     def end(self) -> None:
-        """Release the slots that were taken by this request; what follows counts by itself."""
+        """Release the slots that were taken by this request; later calls are counted again."""
         while self._releases:
             self._releases.pop()()
         if _current.get() is self:

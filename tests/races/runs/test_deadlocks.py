@@ -14,7 +14,7 @@ from tests.support.steps import request
 
 pytestmark = pytest.mark.services
 
-#: Who waits for this transaction: other tests wait for their own in the same server.
+#: Counts what waits for this transaction; other tests wait in the same server.
 _WAITING = (
     "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 )

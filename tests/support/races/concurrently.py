@@ -45,7 +45,8 @@ class Meeting:
 
     def __init__(self, parties: int, *, wait_seconds: float | None = None) -> None:
         self._barrier = threading.Barrier(parties)
-        self.wait_seconds = wait_seconds or self.wait_seconds
+        if wait_seconds is not None:
+            self.wait_seconds = wait_seconds
         self.met = False
 
     def wait(self) -> None:
