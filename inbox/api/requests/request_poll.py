@@ -50,13 +50,18 @@ class _Answer:
     def status(self) -> int:
         return int(self.start.get("status", 500))
 
-    @cached_property
+    @property
     def json(self) -> Any:
         """Return the body, {} unless it is plain JSON of a successful response."""
         headers = {bytes(name).lower() for name, _ in self.start.get("headers", ())}
         if self.status not in (200, 201) or b"content-encoding" in headers:
             return {}
         return json.loads(self.body)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Return whether the response is a request that is not decided."""
+        return bool(self.json.get("status") == RequestStatus.OPEN)
 
     async def send(self, send: Send) -> None:
         await send(self.start)
@@ -101,37 +106,38 @@ class RequestPoll:
         body = await read_body(receive)
         if body is None:
             return
-        answer_task = asyncio.create_task(self._answer(scope, body, seconds))
-        disconnect_task = asyncio.create_task(until_disconnected(receive))
-        await asyncio.wait({answer_task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
-        is_disconnected = not answer_task.done()
-        for task in (answer_task, disconnect_task):
-            task.cancel()
-        results = await asyncio.gather(answer_task, disconnect_task, return_exceptions=True)
-        if is_disconnected:
-            return
-        if isinstance(results[0], BaseException):
-            raise results[0]
-        await results[0].send(send)
+        disconnected = asyncio.create_task(until_disconnected(receive))
+        try:
+            answer = await self._answer(scope, body, seconds, disconnected)
+            if not disconnected.done():
+                await answer.send(send)
+        finally:
+            disconnected.cancel()
 
-    async def _answer(self, scope: Any, body: bytes, seconds: int) -> _Answer:
+    async def _answer(
+        self, scope: Any, body: bytes, seconds: int, disconnected: asyncio.Task[None]
+    ) -> _Answer:
         deadline = asyncio.get_running_loop().time() + seconds
         # Without compression, because the body is read here.
         headers = [item for item in scope["headers"] if item[0].lower() != b"accept-encoding"]
         scope = {**scope, "headers": headers}
         request_id = scope["url_route"]["kwargs"].get("request_id")
         if scope["method"] == "GET" and request_id:
-            return await self._wait(scope, request_id, deadline)
+            return await self._wait(scope, request_id, deadline, disconnected)
         created = await self._call(scope, body)
-        answer = created.json
-        if scope["method"] != "POST" or answer.get("status") != RequestStatus.OPEN:
+        if scope["method"] != "POST" or not created.is_open:
             return created
-        decided = await self._wait(_get_scope(scope, answer["id"]), UUID(answer["id"]), deadline)
+        answer = created.json
+        decided = await self._wait(
+            _get_scope(scope, answer["id"]), UUID(answer["id"]), deadline, disconnected
+        )
         if decided.status != 200:
             return decided
         return _merged(created, decided)
 
-    async def _wait(self, scope: Any, request_id: UUID, deadline: float) -> _Answer:
+    async def _wait(
+        self, scope: Any, request_id: UUID, deadline: float, disconnected: asyncio.Task[None]
+    ) -> _Answer:
         """Return the answer of GET once it differs from the client's, or the request is decided."""
         loop = asyncio.get_running_loop()
         begun, poll = loop.time(), _poll_of(scope)
@@ -142,10 +148,15 @@ class RequestPoll:
             request_facts.set_actor(wait.watcher.actor)
             note_heard_again(request_id, clock.now())
         is_kept = False
+
+        def wake(_: Any) -> None:
+            wait.watcher.changed.set()
+
+        disconnected.add_done_callback(wake)
         try:
             while True:
                 answer = wait.take_fresh(loop.time()) or await self._read(wait, scope)
-                if not _is_old(answer, scope):
+                if not _is_old(answer, scope) or disconnected.done():
                     return answer
                 try:
                     async with asyncio.timeout_at(deadline):
@@ -154,6 +165,7 @@ class RequestPoll:
                     is_kept = loop.time() - begun >= _KEPT_AFTER_SECONDS
                     return answer  # the hub would have seen a change without a wake-up, too
         finally:
+            disconnected.remove_done_callback(wake)
             if is_kept and wait.watcher.actor is not None:
                 self._keep(poll, wait)
             else:
@@ -214,11 +226,7 @@ def _poll_of(scope: Any) -> Any:
 def _is_old(answer: _Answer, scope: Any) -> bool:
     """Return whether the program knows the answer, and so goes on waiting."""
     has_version = any(name.lower() == b"if-none-match" for name, _ in scope["headers"])
-    return answer.status == 304 if has_version else _is_open(answer)
-
-
-def _is_open(answer: _Answer) -> bool:
-    return bool(answer.json.get("status") == RequestStatus.OPEN)
+    return answer.status == 304 if has_version else answer.is_open
 
 
 def _get_scope(scope: Mapping[str, Any], request_id: str) -> dict[str, Any]:
