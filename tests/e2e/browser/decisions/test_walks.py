@@ -201,10 +201,13 @@ class Walker:
         self._texts += 1
         for letter in f" w{self._texts}":
             self.page.keyboard.press(letter if letter != " " else "Space")
-        after = self.state()
-        # A hidden field takes no focus: the letters go to the one that has it.
-        if after["id"] == interrupt and after["focus"] in _FIELDS:
-            self.drafts.setdefault(interrupt, {})[after["focus"]] = after["fields"][after["focus"]]
+        self._note_text(interrupt)
+
+    def _note_text(self, interrupt: str) -> None:
+        """Note the text of the field that has the focus: a hidden field takes none."""
+        state = self.state()
+        if state["id"] == interrupt and state["focus"] in _FIELDS:
+            self.drafts.setdefault(interrupt, {})[state["focus"]] = state["fields"][state["focus"]]
 
     def leave_field(self) -> None:
         self._press("Escape")
@@ -218,7 +221,9 @@ class Walker:
     def ask_back(self) -> None:
         state = self.state()
         if not state["busy"] and state["bar"] == "open":
-            self._press("Escape", "b", "w", "Control+Enter")
+            self._press("Escape", "b", "w")
+            self._note_text(state["id"])
+            self._press("Control+Enter")
 
     def undo(self) -> None:
         self._press("Escape", "u")
