@@ -166,6 +166,7 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
             DATABASE_URL=database.create_database("signoff"),
             SIGNOFF_SECRET_KEY="a key of the environment, which a backup does not have",
         )
+        checkpoints = tmp_path / "checkpoints"
         manage(environment, "migrate", "--verbosity=0")
         with start_embedded(environment, log=tmp_path / "log", demo=True) as product:
             key = manage(environment, "create_api_key", "--name", "tests", *_SCOPES)
@@ -179,6 +180,7 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
                 )
                 after = client.start("rehearse:effect:after").json()
                 assert wait_for(lambda: is_open(client, after), seconds=60)
+                assert wait_for(checkpoints.exists, seconds=60)
                 moment = now_of(environment["DATABASE_URL"])
                 client.decide(interrupt_of(client, before), APPROVE).raise_for_status()
                 assert wait_for(lambda: counts(environment) == {"before": 1}, seconds=60)
@@ -195,6 +197,7 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
         assert wait_for(lambda: not is_recovering(database), seconds=60)
         manage(environment, "migrate", "--verbosity=0")
         manage(environment, "after_restore", "--made-at", moment)
+        checkpoints.rename(tmp_path / "checkpoints-before-restore")
 
         assert "intact" in manage(environment, "audit_verify")
         with (
