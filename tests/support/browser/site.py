@@ -64,7 +64,8 @@ class Site:
         context.on("page", lambda page: self._watch(page, failures))
         yield context.new_page()
         for page in context.pages:
-            _leave(page)
+            # One that is still on its way can keep its browser from closing for ever.
+            leave_for(page, "about:blank")
         context.close()
         assert not failures, "\n".join(failures)
 
@@ -268,17 +269,18 @@ def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
     raise AssertionError("it did not happen in time")
 
 
-def _leave(page: Page) -> None:
-    """One that is still on its way somewhere can keep its browser from closing for ever."""
+def leave_for(page: Page, url: str) -> None:
+    """Go to an address from a page that may be on its way somewhere by itself."""
 
-    def is_away() -> bool:
+    def is_there() -> bool:
         # If a page goes elsewhere by itself at the same moment, Chromium drops this navigation, and
         # Playwright waits for it in vain, 30 seconds by default: each attempt is short.
         with suppress(Error):
-            page.goto("about:blank", timeout=2_000)
-        return page.url == "about:blank"
+            page.goto(url, timeout=2_000)
+            return True
+        return False
 
-    wait_for(is_away)
+    wait_for(is_there)
 
 
 def edit_value(page: Page, selector: str) -> Locator:

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Error, Page, Request
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, open_site, wait_for
+from tests.support.browser.site import Site, leave_for, open_site, wait_for
 from tests.support.browser.staged import GRACE
 from tests.support.races.concurrently import LONG
 
@@ -141,7 +141,7 @@ class Walker:
     def begin(self, choice: random.Random) -> None:
         """Start a walk at the list; what was written before is still there."""
         self._choice = choice
-        self.page.goto(self._requests.site.url)
+        leave_for(self.page, self._requests.site.url)
         self.forget_sent()  # also what was sent after the last step
         self.posted.clear()
 
