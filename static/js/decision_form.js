@@ -77,7 +77,9 @@ export async function restoreDraft(form, entries, isUntouched) {
     const response = await fetch(address, { method: "POST", body, headers: postHeaders(), signal });
     if (!response.ok) return false;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (!isUntouched()) return false;
+    // Somebody has decided meanwhile: the page is about to show that, and has no fields for the draft.
+    const isOpen = page.querySelector("#answer[data-mode=open]") !== null;
+    if (!isOpen || !isUntouched()) return false;
     for (const id of ["answer", "changes", "approve-label", "special-approvals", "ask-back"]) {
       const element = page.getElementById(id);
       if (element) document.getElementById(id)?.replaceWith(element);

@@ -5,7 +5,7 @@
 
 import { BAR_TEXTS, isUnsent, markUnsent, restoreDraft, showText } from "./decision_form.js";
 import { main, messages } from "./page.js";
-import { isRefreshPaused } from "./refresh.js";
+import { isRefreshPaused, REFRESHED } from "./refresh.js";
 
 const PREFIX = "signoff.draft.";
 const MINE = `${PREFIX}${main.dataset.me}.`;
@@ -169,6 +169,11 @@ document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
   if (!detail.shouldSwap) return;
   if (detail.target.id === "answer") showDraft();
   if (detail.target.id === "bar") showWithheld();
+});
+
+// The draft could not be shown before: somebody had decided, or the connection was down.
+document.addEventListener(REFRESHED, () => {
+  if (pendingForm && pendingForm === draftForm()) showDraft();
 });
 
 // A comment that was sent is no draft any more.

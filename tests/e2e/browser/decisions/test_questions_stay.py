@@ -152,3 +152,29 @@ def test_question_is_restored_while_somebody_claims(site):
         page.reload()
         priya.keyboard.press("c")
         expect(page.locator("#f-feedback")).to_have_value("Which one?")
+
+
+def test_draft_is_restored_after_a_decision_that_was_withdrawn_meanwhile(site):
+    site.call_everything_off()
+    interrupt, _ = site.play(_REFUND, staged_interrupts.FIXED)  # one stays open: nothing resumes
+    with site.open_as("marco") as page:
+        site.open(page, interrupt)
+        edit_value(page, "#f-args-payment").fill("pay_8822")
+        page.keyboard.press("Escape")
+        write(page, "Which one?")
+        page.goto(f"{site.url}/decided/")
+        let_it_read = hold_reading(page)
+        restoring = hold_requests(page, "**/decide*")
+        site.open(page, interrupt)
+        wait_for(lambda: page.evaluate("true") and restoring)
+        site.decide(interrupt, {"approved": True})
+
+        with page.expect_response("**/decide*"):
+            restoring.pop().continue_()
+        page.unroute("**/decide*")
+        site.call(f"/api/interrupts/{interrupt['id']}/withdraw", {})
+        let_it_read()
+
+        expect(page.locator("#f-args-payment")).to_have_value("pay_8822")
+        expect(page.locator("#f-feedback")).to_have_value("Which one?")
+        expect(page.locator("#answer")).to_have_attribute("data-mode", "open")
