@@ -7,6 +7,7 @@ import sqlite3
 import tarfile
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -48,6 +49,11 @@ def restored(installation, tmp_path, archive):
     environment = {**installation, "SIGNOFF_DATA_DIR": str(tmp_path / "restored")}
     printed = manage(environment, "restore", str(archive))
     return environment, printed
+
+
+def checkpoints_of(environment):
+    """Return the checkpoint file: it is there once the trail was signed for the first time."""
+    return Path(environment["SIGNOFF_DATA_DIR"]) / "checkpoints"
 
 
 def counts(environment):
@@ -122,6 +128,7 @@ def test_restored_installation_goes_on_and_repeats_nothing_by_itself(installatio
             blockers = [client.start("rehearse:sleep:600").json() for _ in range(3)]
             assert wait_for(lambda: statuses(client, blockers).count("running") == 1, seconds=60)
             client.decide(interrupt_of(client, approved_run), APPROVE).raise_for_status()
+            assert wait_for(checkpoints_of(installation).exists, seconds=60)
             with writes(client):
                 manage(installation, "backup", str(archive))
             # The work of the backup is done after it.
@@ -166,7 +173,6 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
             DATABASE_URL=database.create_database("signoff"),
             SIGNOFF_SECRET_KEY="a key of the environment, which a backup does not have",
         )
-        checkpoints = tmp_path / "checkpoints"
         manage(environment, "migrate", "--verbosity=0")
         with start_embedded(environment, log=tmp_path / "log", demo=True) as product:
             key = manage(environment, "create_api_key", "--name", "tests", *_SCOPES)
@@ -180,7 +186,7 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
                 )
                 after = client.start("rehearse:effect:after").json()
                 assert wait_for(lambda: is_open(client, after), seconds=60)
-                assert wait_for(checkpoints.exists, seconds=60)
+                assert wait_for(checkpoints_of(environment).exists, seconds=60)
                 moment = now_of(environment["DATABASE_URL"])
                 client.decide(interrupt_of(client, before), APPROVE).raise_for_status()
                 assert wait_for(lambda: counts(environment) == {"before": 1}, seconds=60)
@@ -197,7 +203,7 @@ def test_postgres_is_restored_to_a_moment(tmp_path):
         assert wait_for(lambda: not is_recovering(database), seconds=60)
         manage(environment, "migrate", "--verbosity=0")
         manage(environment, "after_restore", "--made-at", moment)
-        checkpoints.rename(tmp_path / "checkpoints-before-restore")
+        checkpoints_of(environment).rename(tmp_path / "checkpoints-before-restore")
 
         assert "intact" in manage(environment, "audit_verify")
         with (
