@@ -90,10 +90,8 @@ async function show({ address, controller }, entry, movesFocus) {
   } catch (error) {
     if (controller.signal.aborted) return;
     if (error instanceof TypeError) {
-      // No connection: the old request stays.
-      const detail = document.querySelector("#detail");
-      detail.inert = false;
-      detail.ariaBusy = null;
+      // No connection.
+      keepShown();
       report(0);
     } else {
       location.assign(url);
@@ -108,6 +106,13 @@ async function show({ address, controller }, entry, movesFocus) {
   }
   document.dispatchEvent(new Event(OPENED));
   if (movesFocus) focusHeading();
+}
+
+/** Leave the request that is shown on screen, and let it take input again. */
+function keepShown() {
+  const detail = document.querySelector("#detail");
+  detail.inert = false;
+  detail.ariaBusy = null;
 }
 
 function swap(html, url) {
@@ -283,7 +288,12 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", ({ state }) => {
   if (!state?.isOurs) return;
   const url = withoutToast(new URL(location.href));
-  if (url.pathname + url.search === main.dataset.url) return;
+  if (url.pathname + url.search === main.dataset.url) {
+    // Back again before the other request was shown.
+    opening?.controller.abort();
+    keepShown();
+    return;
+  }
   if (!isRefreshPaused() && canOpen(url) && saveDraft()) openRequest(location.href, { history: "none" });
   else location.reload();
 });

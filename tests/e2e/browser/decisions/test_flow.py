@@ -3,9 +3,10 @@
 import re
 import statistics
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Error, Page, Request, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import Site, hold_requests, is_open, open_site, wait_for
@@ -195,6 +196,27 @@ def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
 
         pages = [url for url in requests.of("GET") if url.endswith(f"/interrupts/{ids[1]}/")]
         assert len(pages) == 1
+
+
+def test_back_and_forward_before_the_other_request_is_shown_keep_this_one(site, ids):
+    with site.open_as("marco") as page:
+        is_current(page, ids[0])
+        page.keyboard.press("j")
+        is_current(page, ids[1])
+        held = hold_requests(page, f"**/interrupts/{ids[0]}/")
+
+        page.evaluate("history.back()")
+        wait_for(lambda: page.evaluate("true") and held)
+        page.evaluate("history.forward()")
+        page.wait_for_url(f"**/interrupts/{ids[1]}/")
+        with suppress(Error):  # the page has given it up
+            held.pop(0).continue_()
+        page.unroute_all(behavior="ignoreErrors")
+        page.keyboard.press("j")
+
+        is_current(page, ids[2])
+        page.keyboard.press("k")
+        is_current(page, ids[1])
 
 
 def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
