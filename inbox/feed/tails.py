@@ -48,7 +48,7 @@ class Tail:
 
     async def rows_after(self, after: int) -> Sequence[EventRow]:
         """Return events after `after`, reading the log only if the tail is stale."""
-        while self._cursor is None or (self._is_stale and after >= self._cursor):
+        while self._cursor is None or (after >= self._cursor and self._is_behind()):
             # A wake-up that arrived during the read makes the tail stale again.
             await self._refresh(after)
         if after >= self._cursor:
@@ -61,6 +61,10 @@ class Tail:
             return self._chunk
         rows, _ = await _read(self.thread_id, after)
         return rows
+
+    def _is_behind(self) -> bool:
+        """Return whether the log has to be read, or is being read for another follower."""
+        return self._is_stale or self._read_lock.locked()
 
     async def wait(self) -> bool:
         """Wait for a wake-up; return False if there is none within IDLE_SECONDS."""

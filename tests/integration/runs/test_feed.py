@@ -217,6 +217,20 @@ async def test_followers_of_one_thread_share_its_reads(log):
     assert log.reads - before == 1
 
 
+async def test_all_followers_get_what_one_of_them_reads(log):
+    followers = [asyncio.create_task(collect(follow(THREAD, 0), 1)) for _ in range(20)]
+    await settle()
+    before = log.reads
+    log.gate.clear()
+
+    ring(log.write(1), with_rows=False)
+    await settle()
+    log.gate.set()
+
+    assert await asyncio.gather(*followers) == [[1]] * 20
+    assert log.reads - before == 1
+
+
 @pytest.mark.parametrize("sees_late_rows", [False, True])
 async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log, sees_late_rows):
     log.sees_late_rows = sees_late_rows
@@ -224,7 +238,7 @@ async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log, see
     following = asyncio.create_task(collect(follow(THREAD, 10), 2))
     await settle()
     log.gate.clear()
-    hub()._tails[str(THREAD)]._dirty = True
+    hub()._tails[str(THREAD)]._is_stale = True
     ring([EventRow(10, "run", "STEP_STARTED", "{}")])  # old news: the log is read, and held up
     await settle()
 
