@@ -156,7 +156,7 @@ class RequestPoll:
         try:
             while True:
                 answer = wait.take_fresh(loop.time()) or await self._read(wait, scope)
-                if not _is_old(answer, scope) or disconnected.done():
+                if not _is_old(answer, scope):
                     return answer
                 try:
                     async with asyncio.timeout_at(deadline):
@@ -164,6 +164,8 @@ class RequestPoll:
                 except TimeoutError:
                     is_kept = loop.time() - begun >= _KEPT_AFTER_SECONDS
                     return answer  # the hub would have seen a change without a wake-up, too
+                if disconnected.done():
+                    return answer  # which nobody gets; many programs may leave at once
         finally:
             disconnected.remove_done_callback(wake)
             if is_kept and wait.watcher.actor is not None:

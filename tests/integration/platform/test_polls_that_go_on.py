@@ -35,8 +35,8 @@ class Site:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": body})
 
-    async def ask(self, *, token=b"first", **more):
-        """Poll as a program does; return the status of the request."""
+    async def ask(self, *, token=b"first", leaves=None, **more):
+        """Poll as a program does, until it `leaves`; return the status of the request."""
         scope = {
             "type": "http",
             "method": "GET",
@@ -52,7 +52,8 @@ class Site:
         async def receive():
             nonlocal has_asked
             if has_asked:
-                await asyncio.Event().wait()
+                await (leaves or asyncio.Event()).wait()
+                return {"type": "http.disconnect"}
             has_asked = True
             return {"type": "http.request", "body": b""}
 
@@ -61,7 +62,7 @@ class Site:
 
         request_facts.begin(scope)
         await self.poll(scope, receive, send)
-        return json.loads(sent[1]["body"])["status"]
+        return json.loads(sent[1]["body"])["status"] if sent else None
 
 
 @pytest.fixture
@@ -87,6 +88,21 @@ async def test_what_changes_between_two_polls_is_read(site):
 
     assert await site.ask() == "decided"
     assert site.reads == 2
+
+
+async def test_nothing_is_read_for_a_program_that_has_left(site, monkeypatch):
+    monkeypatch.setattr(request_poll, "check_wait", lambda text: 60)
+    leaves = asyncio.Event()
+    polling = asyncio.create_task(site.ask(leaves=leaves))
+    async with asyncio.timeout(5):
+        while not site.reads:
+            await asyncio.sleep(0)
+
+        leaves.set()
+
+        assert await polling is None
+    assert site.reads == 1
+    assert hub()._watchers == {}
 
 
 async def test_a_key_that_ends_between_two_polls_is_read_again(site, monkeypatch):
