@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 #: The figures of one workload by name; None if not measured.
 Figures = dict[str, float | None]
@@ -36,17 +36,6 @@ def medians(runs: Sequence[Mapping[str, float | None]]) -> Figures:
         values = [value for run in runs if (value := run.get(name)) is not None]
         results[name] = statistics.median(values) if len(values) == len(runs) else None
     return results
-
-
-def medians_by_turns(
-    measure: Callable[[int], Figures], numbers: Sequence[int], *, rounds: int
-) -> dict[int, Figures]:
-    """Measure with each number by turns; return the medians of the rounds by number."""
-    runs: dict[int, list[Figures]] = {number: [] for number in numbers}
-    for _ in range(rounds):
-        for number, figures in runs.items():
-            figures.append(measure(number))
-    return {number: medians(figures) for number, figures in runs.items()}
 
 
 def print_figures(figures: Figures) -> None:

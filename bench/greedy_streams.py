@@ -13,8 +13,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import cycle
 
-from bench.figures import Figures, medians_by_turns, print_figures, spread
+from bench.figures import Figures, spread
 from bench.programs import Programs
+from bench.report import compare_by_turns
 from bench.shapes import Subject, start
 from bench.wire import Connection, UnexpectedResponse
 from bench.workloads import Target, trips
@@ -103,14 +104,14 @@ def main() -> None:
     settings = {"SIGNOFF_STREAMS_PER_CALLER": str(_STREAMS_PER_CALLER)}
     with start("embedded", settings=settings) as subject:
         key = _make_key(subject)
-        results = medians_by_turns(
-            lambda number: asyncio.run(trips_beside(subject.target, key, number)),
-            (0, options.streams),
-            rounds=options.rounds,
+        print(
+            compare_by_turns(
+                "W1 of another team beside streams of one key",
+                lambda number: asyncio.run(trips_beside(subject.target, key, number)),
+                {"none": 0, f"{options.streams:,}": options.streams},
+                rounds=options.rounds,
+            )
         )
-        for number, figures in results.items():
-            print(f"W1 of another team beside {number} streams of one key")
-            print_figures(figures)
 
 
 if __name__ == "__main__":

@@ -17,13 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, nullcontext
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figures, medians_by_turns, print_figures, spread
+from bench.figures import Figures, print_figures, spread
+from bench.report import compare_by_turns
 from bench.shapes import SHAPES, Subject, start
 from bench.wire import Connection, UnexpectedResponse
 from bench.workloads import Target, trips
@@ -32,6 +33,8 @@ from tests.support.processes import REPOSITORY
 #: Each agent may ask 60 times a minute.
 _AGENTS = 50
 _WAIT_SECONDS = 30
+#: Then all programs are in a poll, and most in their second one.
+_REST_SECONDS = 40
 _JSON = {"Content-Type": "application/json"}
 _TOOL = {
     "title": "Refund 47.50 EUR?",
@@ -134,7 +137,7 @@ def waiters(url: str, requests: Sequence[dict[str, Any]]) -> Iterator[None]:
     )
     process.start()
     try:
-        process.join(2 * _WAIT_SECONDS)  # all are in their second poll
+        process.join(_REST_SECONDS)
         yield
         if not process.is_alive():
             raise UnexpectedResponse("the programs did not wait to the end")
@@ -194,9 +197,17 @@ def run_hooks(url: str, key: str, directory: Path, number: int) -> Figures:
 
 
 def trips_beside(target: Target, requests: Sequence[dict[str, Any]]) -> Figures:
-    """Measure approval trips while another process waits for these requests."""
-    with waiters(target.url, requests) if requests else nullcontext():
+    """Measure approval trips while another process waits for these requests, if there are any."""
+    with waiters(target.url, requests) if requests else _rest():
+        asyncio.run(trips(target, at_once=1, number=50))
         return asyncio.run(trips(target, at_once=1, number=400))
+
+
+@contextmanager
+def _rest() -> Iterator[None]:
+    """Wait as long as `waiters` does, so that the server has had the same rest."""
+    time.sleep(_REST_SECONDS)
+    yield
 
 
 def _make_programs(subject: Subject) -> tuple[Programs, list[str]]:
@@ -212,7 +223,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=200, help="of requests (default 200)")
     parser.add_argument("--hooks", type=int, default=30, help="runs of the hook (default 30)")
     parser.add_argument("--waiters", type=int, default=1_000, help="programs that wait")
-    parser.add_argument("--rounds", type=int, default=3, help="of trips with and without waiters")
+    parser.add_argument("--rounds", type=int, default=8, help="of trips with and without waiters")
     parser.add_argument("--shape", choices=SHAPES, default="embedded")
     options = parser.parse_args()
     with start(options.shape) as subject, tempfile.TemporaryDirectory() as directory:
@@ -220,14 +231,14 @@ def main() -> None:
         print_figures(asyncio.run(ask_and_wait(programs, options.number)))
         print_figures(run_hooks(subject.target.url, keys[0], Path(directory), options.hooks))
         requests = asyncio.run(ask_many(programs, options.waiters))
-        results = medians_by_turns(
-            lambda number: trips_beside(subject.target, requests[:number]),
-            (0, options.waiters),
-            rounds=options.rounds,
+        print(
+            compare_by_turns(
+                "W1 beside programs that wait",
+                lambda number: trips_beside(subject.target, requests[:number]),
+                {"none": 0, f"{options.waiters:,}": options.waiters},
+                rounds=options.rounds,
+            )
         )
-        for number, figures in results.items():
-            print(f"W1 beside {number} waiting programs")
-            print_figures(figures)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@ import json
 import os
 import platform
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import psutil
 
 from bench.figures import Figures, medians, range_of
-from bench.plan import FOREIGN_CORES, Results
+from bench.plan import FOREIGN_CORES, Results, turns
 
 
 def table(results: Results, subjects: Sequence[str], *, base: str | None) -> str:
@@ -28,6 +28,16 @@ def table(results: Results, subjects: Sequence[str], *, base: str | None) -> str
                     columns.append(f"{f'x{value:.2f}' if value else '':>10}")
             lines.append(f"    {figure:40}{''.join(columns)}".rstrip())
     return "\n".join(lines)
+
+
+def compare_by_turns(
+    title: str, measure: Callable[[int], Figures], names: Mapping[str, int], *, rounds: int
+) -> str:
+    """Measure with each number by turns; return a table with ratios to the first of the names."""
+    runs: dict[str, list[Figures]] = {name: [] for name in names}
+    for name in turns([*names], rounds):
+        runs[name].append(measure(names[name]))
+    return table({title: runs}, [*names], base=next(iter(names)))
 
 
 def ratio(before: Sequence[Figures], after: Sequence[Figures], figure: str) -> float | None:
