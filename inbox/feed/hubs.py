@@ -67,8 +67,8 @@ class Hub:
         self._listener: asyncio.Task[None] | None = None
         self._maintenance: asyncio.Task[None] | None = None
         self.subscriptions: dict[str, Subscription] = {}
-        #: The subscriptions of those who read a team, so that wake-ups of others cost nothing.
-        self._readers: dict[str, set[Subscription]] = {}
+        #: The subscriptions by the id of each team that they read.
+        self._subscriptions_by_team: dict[str, set[Subscription]] = {}
         self._presence = Presence()
         self._name = uuid4().hex
         self._last_heartbeat_at: float | None = None
@@ -120,7 +120,7 @@ class Hub:
     async def add(self, subscription: Subscription) -> None:
         self.listen()
         self.subscriptions[subscription.key] = subscription
-        self._add_reader(subscription)
+        self._index(subscription)
         if self._has_heartbeat():
             subscription.ready()
         else:
@@ -130,21 +130,21 @@ class Hub:
 
     async def remove(self, subscription: Subscription) -> None:
         self.subscriptions.pop(subscription.key, None)
-        self._remove_reader(subscription)
+        self._unindex(subscription)
         self._presence.remove(subscription.key)
         self._schedule_presence_update()
         await self._send({"type": "presence.gone", "page": subscription.key})
 
-    def _add_reader(self, subscription: Subscription) -> None:
+    def _index(self, subscription: Subscription) -> None:
         for team in subscription.access.reads:
-            self._readers.setdefault(team, set()).add(subscription)
+            self._subscriptions_by_team.setdefault(team, set()).add(subscription)
 
-    def _remove_reader(self, subscription: Subscription) -> None:
+    def _unindex(self, subscription: Subscription) -> None:
         for team in subscription.access.reads:
-            readers = self._readers.get(team, set())
-            readers.discard(subscription)
-            if not readers:
-                self._readers.pop(team, None)
+            subscriptions = self._subscriptions_by_team.get(team, set())
+            subscriptions.discard(subscription)
+            if not subscriptions:
+                self._subscriptions_by_team.pop(team, None)
 
     async def announce(self, subscriptions: Iterable[Subscription]) -> None:
         """Announce open pages to every process, and to this one at once."""
@@ -183,7 +183,7 @@ class Hub:
                 self._wake_watchers(message["thread"])
             case "wakeup.team":
                 self._wake_watchers(message["thread"])
-                for subscription in self._readers.get(message["team"], ()):
+                for subscription in self._subscriptions_by_team.get(message["team"], ()):
                     subscription.changed(message["thread"], message.get("decided"))
             case "presence.beat" if message["hub"] == self._name:
                 self._receive_heartbeat()
@@ -249,9 +249,11 @@ class Hub:
             if access is None or subscription.access.reads - access.reads:
                 subscription.end()
             elif subscription.key in self.subscriptions:  # not closed meanwhile
-                self._remove_reader(subscription)
+                has_joined = bool(access.reads - subscription.access.reads)
                 subscription.access = access
-                self._add_reader(subscription)
+                if has_joined:
+                    self._index(subscription)
+                    subscription.ready()
         for watcher, actor in watchers:
             if access_of[actor] is None:
                 watcher.changed.set()

@@ -284,6 +284,40 @@ async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     await room.until(lambda: {"type": "inbox", "thread": "theirs"} in room.sent[bob])
 
 
+async def test_a_page_reads_again_when_its_reader_joined_a_team(room):
+    bob = await room.enter(1)
+    await room.until(lambda: {"type": "hello"} in room.sent[bob])
+
+    standings[1] = LiveAccess(frozenset({OURS, THEIRS}), frozenset({OURS}))
+
+    await room.until(lambda: room.sent[bob].count({"type": "hello"}) == 2)
+
+
+async def test_nothing_is_kept_of_a_page_that_is_closed(room):
+    bob = await room.enter(1)
+
+    await bob.leave()
+
+    assert hubs.hub()._subscriptions_by_team == {}
+
+
+async def test_nothing_is_kept_of_a_page_that_is_closed_during_a_check(room, monkeypatch):
+    bob = await room.enter(1)
+    checks = []
+
+    async def leave_meanwhile(function, actors):
+        if bob.actor in actors:
+            await bob.leave()
+            checks.append(actors)
+        return [LiveAccess(frozenset({OURS, THEIRS})) for _ in actors]
+
+    monkeypatch.setattr(hubs, "in_db_thread", leave_meanwhile)
+
+    await room.until(lambda: checks)
+
+    assert hubs.hub()._subscriptions_by_team == {}
+
+
 async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch):
     calls = []
 
