@@ -165,7 +165,7 @@ class RequestPoll:
                     is_kept = loop.time() - begun >= _KEPT_AFTER_SECONDS
                     return answer  # the hub would have seen a change without a wake-up, too
                 if disconnected.done():
-                    return answer  # which nobody gets; many programs may leave at once
+                    return answer  # the client has disconnected: do not read again for it
         finally:
             disconnected.remove_done_callback(wake)
             if is_kept and wait.watcher.actor is not None:
@@ -201,7 +201,7 @@ class RequestPoll:
 
         async def receive() -> Any:
             if is_read.is_set():
-                await asyncio.Event().wait()  # the client's disconnection cancels this task
+                await asyncio.Event().wait()  # Django cancels this once it has responded
             is_read.set()
             return {"type": "http.request", "body": body, "more_body": False}
 
