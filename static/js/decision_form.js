@@ -77,7 +77,7 @@ export async function restoreDraft(form, entries, isUntouched) {
     const response = await fetch(address, { method: "POST", body, headers: postHeaders(), signal });
     if (!response.ok) return false;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    // Somebody has decided meanwhile: the page is about to show that, and has no fields for the draft.
+    // The request is not open for this reader now, so the response has no fields for the draft.
     const isOpen = page.querySelector("#answer[data-mode=open]") !== null;
     if (!isOpen || !isUntouched()) return false;
     for (const id of ["answer", "changes", "approve-label", "special-approvals", "ask-back"]) {

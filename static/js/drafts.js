@@ -34,8 +34,6 @@ function keyOf(form) {
 /** Store what is unsent; return whether leaving the page loses nothing. */
 export function saveDraft() {
   clearTimeout(saveTimer);
-  // Signing out in another tab has removed the drafts.
-  if (document.querySelector("#signed-out:not([hidden])")) return true;
   const form = draftForm();
   const comment = document.querySelector("#f-comment")?.value ?? "";
   if (!form) return !isUnsent();
@@ -49,6 +47,8 @@ export function saveDraft() {
     if (typeof value !== "string" && value.size) return false;
     if (typeof value === "string" && !LEFT_OUT.has(name)) entries.push([name, value]);
   }
+  // Signing out in another tab has removed the drafts.
+  if (document.querySelector("#signed-out:not([hidden])")) return true;
   if (withheld.form === form) entries.push(...withheld.texts);
   const draft = { at: Date.now(), entries: isUnsent() ? entries : [], comment };
   try {
@@ -173,7 +173,10 @@ document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
 
 // The draft could not be shown before: somebody had decided, or the connection was down.
 document.addEventListener(REFRESHED, () => {
-  if (pendingForm && pendingForm === draftForm()) showDraft();
+  if (!pendingForm || pendingForm !== draftForm() || isRefreshPaused()) return;
+  // Restoring takes the focus out of a field, and the next keys would be shortcuts.
+  if (document.activeElement.closest("#answer, #bar .note, #ask-back")) return;
+  showDraft();
 });
 
 // A comment that was sent is no draft any more.

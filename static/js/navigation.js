@@ -57,9 +57,9 @@ export function opensHere(url) {
   return Boolean(isSwapped) && !isRefreshPaused() && canOpen(url) && saveDraft();
 }
 
-/** Wait until the request that is being opened is on screen. */
+/** Act once the request that is being opened is on screen, or not at all if it is not opened. */
 export function whenOpened(act) {
-  if (opening) opening.done.then(act);
+  if (opening) opening.done.then((isShown) => isShown && act());
   else act();
 }
 
@@ -81,6 +81,7 @@ export function openRequest(address, { history: entry = "push", movesFocus = tru
   return current.done;
 }
 
+/** Return whether the request is on screen now. */
 async function show({ address, controller }, entry, movesFocus) {
   const url = new URL(address, location.href);
   const clean = withoutToast(url);
@@ -88,7 +89,7 @@ async function show({ address, controller }, entry, movesFocus) {
   try {
     html = await (take(clean) ?? read(clean, controller.signal));
   } catch (error) {
-    if (controller.signal.aborted) return;
+    if (controller.signal.aborted) return false;
     if (error instanceof TypeError) {
       // No connection.
       keepShown();
@@ -96,9 +97,9 @@ async function show({ address, controller }, entry, movesFocus) {
     } else {
       location.assign(url);
     }
-    return;
+    return false;
   }
-  if (controller.signal.aborted) return;
+  if (controller.signal.aborted) return false;
   swap(html, clean);
   if (entry !== "none") {
     history.replaceState(OURS, "");
@@ -106,6 +107,7 @@ async function show({ address, controller }, entry, movesFocus) {
   }
   document.dispatchEvent(new Event(OPENED));
   if (movesFocus) focusHeading();
+  return true;
 }
 
 /** Leave the request that is shown on screen, and let it take input again. */
@@ -291,6 +293,7 @@ addEventListener("popstate", ({ state }) => {
   if (url.pathname + url.search === main.dataset.url) {
     // Back again before the other request was shown.
     opening?.controller.abort();
+    opening = undefined;
     keepShown();
     return;
   }

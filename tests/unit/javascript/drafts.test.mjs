@@ -75,10 +75,15 @@ test("values that may be secret are not stored, and leaving would lose them", ()
   assert.equal(stored.size, 0);
 });
 
-test("who signed out in another tab leaves no draft", () => {
+test("a page that was signed out in another tab stores no draft", () => {
   open({ signedOut: true });
   assert.equal(saveDraft(), true);
   assert.equal(stored.size, 0);
+});
+
+test("leaving a hidden page would lose values that may be secret", () => {
+  open({ signedOut: true, stores: false });
+  assert.equal(saveDraft(), false);
 });
 
 test("a chosen file cannot be stored, so leaving would lose it", () => {

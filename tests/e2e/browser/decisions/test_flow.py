@@ -219,6 +219,30 @@ def test_back_and_forward_before_the_other_request_is_shown_keep_this_one(site, 
         is_current(page, ids[1])
 
 
+def test_a_key_for_a_request_that_is_not_opened_does_nothing(site, ids):
+    with site.open_as("marco") as page:
+        is_current(page, ids[0])
+        page.keyboard.press("j")
+        is_current(page, ids[1])
+        held = hold_requests(page, f"**/interrupts/{ids[0]}/")
+        claims = []
+        page.on("request", lambda request: "/claim" in request.url and claims.append(request.url))
+
+        page.evaluate("history.back()")
+        wait_for(lambda: page.evaluate("true") and held)
+        page.keyboard.press("c")
+        page.evaluate("history.forward()")
+        page.wait_for_url(f"**/interrupts/{ids[1]}/")
+        page.unroute_all(behavior="ignoreErrors")
+        page.keyboard.press("j")
+
+        is_current(page, ids[2])
+        assert claims == []
+        page.keyboard.press("c")
+        wait_for(lambda: page.evaluate("true") and claims)
+        assert f"/{ids[2]}/" in claims[0]
+
+
 def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
     with site.open_as("marco") as page:
         is_current(page, ids[0])
