@@ -197,12 +197,11 @@ def decide(
         return decision
 
 
-def cancellations_of(run: Run, interrupts: Iterable[InterruptWithDecision]) -> list[DecisionDraft]:
-    """Return answers that cancel those of the run's interrupts that are open."""
+def cancellations_of(interrupts: Iterable[InterruptWithDecision]) -> list[DecisionDraft]:
+    """Return answers that cancel those interrupts that are open."""
     drafts = []
     for row, state, _ in interrupts:
         if state.is_open:
-            row.run = run
             entry = ResumeEntry(row.interrupt_id, EntryStatus.CANCELLED)
             drafts.append(DecisionDraft(row, state, entry))
     return drafts

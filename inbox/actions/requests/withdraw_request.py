@@ -42,7 +42,7 @@ def _withdraw(request_id: UUID, actor: Actor, reason: str) -> AgentRequest:
     if request.status == RequestStatus.WITHDRAWN:
         return request
     run = interrupted_run(thread) if request.status == RequestStatus.OPEN else None
-    drafts = cancellations_of(run, load_interrupt_states(run)) if run else []
+    drafts = cancellations_of(load_interrupt_states(run)) if run else []
     if run is None or not drafts:
         raise errors.RequestDecided(
             TranslatableMessage("The request was decided, so it cannot be withdrawn.")

@@ -67,7 +67,7 @@ def _cancel_interrupts(
     thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
 ) -> Run:
     interrupts = load_interrupt_states(run)
-    drafts = cancellations_of(run, interrupts)
+    drafts = cancellations_of(interrupts)
     if not drafts and _is_cancelled(interrupts):
         return run
     if run.is_requested_by(actor):

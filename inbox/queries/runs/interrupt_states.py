@@ -36,6 +36,7 @@ def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
     """Return the run's interrupts in the order of the outcome."""
     states = []
     for row in _INTERRUPTS_OF_RUN.all(run=run.pk):
+        row.run = run
         decision: Decision | None = getattr(row, "in_force", None)
         states.append(InterruptWithDecision(row, interrupt_state(row, decision), decision))
     return states

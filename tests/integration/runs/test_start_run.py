@@ -3,6 +3,7 @@
 import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import start_run
@@ -229,3 +230,17 @@ def test_a_payload_of_a_cancellation_makes_no_difference(world, waiting):
     again = accept(world, request(thread_id="t1", entries=(entry(interrupt, cancelled=True),)))
 
     assert again.replayed
+
+
+def test_a_resume_with_more_answers_takes_no_more_statements(world):
+    def statements(number):
+        run = start(world, f"rehearse:parallel:{number}")
+        answers = [entry(interrupt, APPROVE) for interrupt in open_interrupts(run)]
+        resume = request(thread_id=run.thread.external_id, entries=tuple(answers))
+        with CaptureQueriesContext(connection) as queries:
+            accept(world, resume)
+        return len(queries)
+
+    statements(2)  # what is cached afterwards
+
+    assert statements(8) == statements(4)
