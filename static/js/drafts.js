@@ -36,10 +36,11 @@ export function saveDraft() {
   clearTimeout(saveTimer);
   const form = draftForm();
   const comment = document.querySelector("#f-comment")?.value ?? "";
+  // Signing out in another tab has removed the drafts.
+  const isHidden = document.querySelector("#signed-out:not([hidden])") !== null;
   if (!form) return !isUnsent();
   if (!isUnsent() && !comment) {
-    if (form === pendingForm) return true;
-    localStorage.removeItem(keyOf(form));
+    if (form !== pendingForm && !isHidden) localStorage.removeItem(keyOf(form));
     return true;
   }
   const entries = [];
@@ -47,8 +48,7 @@ export function saveDraft() {
     if (typeof value !== "string" && value.size) return false;
     if (typeof value === "string" && !LEFT_OUT.has(name)) entries.push([name, value]);
   }
-  // Signing out in another tab has removed the drafts.
-  if (document.querySelector("#signed-out:not([hidden])")) return true;
+  if (isHidden) return true;
   if (withheld.form === form) entries.push(...withheld.texts);
   const draft = { at: Date.now(), entries: isUnsent() ? entries : [], comment };
   try {

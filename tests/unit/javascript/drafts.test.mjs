@@ -81,6 +81,14 @@ test("a page that was signed out in another tab stores no draft", () => {
   assert.equal(stored.size, 0);
 });
 
+test("a hidden page removes no draft that another tab has stored", () => {
+  open({});
+  saveDraft();
+  open({ isUnsent: false, signedOut: true });
+  assert.equal(saveDraft(), true);
+  assert.equal(stored.size, 1);
+});
+
 test("leaving a hidden page would lose values that may be secret", () => {
   open({ signedOut: true, stores: false });
   assert.equal(saveDraft(), false);
