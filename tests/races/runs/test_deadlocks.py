@@ -9,15 +9,10 @@ from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Event
 from tests.support.browser.site import wait_for
-from tests.support.races.held_transactions import hold_transaction
+from tests.support.races.held_transactions import hold_transaction, is_waited_for
 from tests.support.steps import request
 
 pytestmark = pytest.mark.services
-
-#: Counts what waits for this transaction; other tests wait in the same server.
-_WAITING = (
-    "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-)
 
 
 @pytest.fixture
@@ -39,17 +34,12 @@ def other_transaction(lease):
     )
 
     def lock_thread(cursor):
-        assert wait_for(lambda: is_waiting(cursor))
+        assert wait_for(lambda: is_waited_for(cursor))
         thread = "SELECT 1 FROM inbox_thread WHERE id = %s FOR UPDATE"
         cursor.execute(thread, [lease.thread_id])
 
     with hold_transaction(begin, lock_thread) as may_go_on:
         yield may_go_on
-
-
-def is_waiting(cursor):
-    cursor.execute(_WAITING)
-    return cursor.fetchone()[0]
 
 
 def batch():

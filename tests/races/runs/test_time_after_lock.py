@@ -6,13 +6,9 @@ from django.db import transaction
 from inbox.models.locks import lock_thread
 from tests.support import steps
 from tests.support.browser.site import wait_for
-from tests.support.races.held_transactions import hold_transaction
+from tests.support.races.held_transactions import hold_transaction, is_waited_for
 
 pytestmark = pytest.mark.services
-
-_WAITING = (
-    "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-)
 
 
 @pytest.mark.parametrize("options", [{}, {"with_team": True}, {"with_conversation": True}])
@@ -21,7 +17,7 @@ def test_time_is_that_after_the_wait_for_the_lock(committed_world, options):
     freed = []
 
     def note_time(cursor):
-        assert wait_for(lambda: cursor.execute(_WAITING).fetchone()[0])
+        assert wait_for(lambda: is_waited_for(cursor))
         freed.append(cursor.execute("SELECT clock_timestamp()").fetchone()[0])
 
     lock = f"SELECT 1 FROM inbox_thread WHERE id = '{thread.pk}' FOR UPDATE"

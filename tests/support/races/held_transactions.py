@@ -8,6 +8,16 @@ from typing import Any
 from django.db import connections
 
 _PATIENCE_SECONDS = 30
+#: Of this transaction: other tests wait in the same server.
+_WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+)
+
+
+def is_waited_for(cursor: Any) -> bool:
+    """Return whether another transaction waits for the one of this cursor."""
+    cursor.execute(_WAITING)
+    return bool(cursor.fetchone()[0])
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 from playwright.sync_api import Error, Page, Request, expect
@@ -72,6 +72,23 @@ def is_current(page: Page, interrupt_id: str) -> None:
     is_open(page, interrupt_id)
     page.wait_for_url(f"**/interrupts/{interrupt_id}/**")
     expect(page.locator("#rows .row[aria-current]")).to_have_id(f"row-{interrupt_id}")
+
+
+@contextmanager
+def going_back(page: Page, ids: list[str]) -> Iterator[None]:
+    """Go back from the second request; go forward again before the first one is shown."""
+    is_current(page, ids[0])
+    page.keyboard.press("j")
+    is_current(page, ids[1])
+    held = hold_requests(page, f"**/interrupts/{ids[0]}/")
+    page.evaluate("history.back()")
+    wait_for(lambda: page.evaluate("true") and held)
+    yield
+    page.evaluate("history.forward()")
+    page.wait_for_url(f"**/interrupts/{ids[1]}/")
+    with suppress(Error):  # the page has given it up
+        held.pop(0).continue_()
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def wait_until_prefetched(page: Page, interrupt_id: str) -> None:
@@ -200,18 +217,8 @@ def test_a_page_that_is_up_to_date_is_not_read_again(site, ids):
 
 def test_back_and_forward_before_the_other_request_is_shown_keep_this_one(site, ids):
     with site.open_as("marco") as page:
-        is_current(page, ids[0])
-        page.keyboard.press("j")
-        is_current(page, ids[1])
-        held = hold_requests(page, f"**/interrupts/{ids[0]}/")
-
-        page.evaluate("history.back()")
-        wait_for(lambda: page.evaluate("true") and held)
-        page.evaluate("history.forward()")
-        page.wait_for_url(f"**/interrupts/{ids[1]}/")
-        with suppress(Error):  # the page has given it up
-            held.pop(0).continue_()
-        page.unroute_all(behavior="ignoreErrors")
+        with going_back(page, ids):
+            pass
         page.keyboard.press("j")
 
         is_current(page, ids[2])
@@ -221,26 +228,20 @@ def test_back_and_forward_before_the_other_request_is_shown_keep_this_one(site, 
 
 def test_a_key_for_a_request_that_is_not_opened_does_nothing(site, ids):
     with site.open_as("marco") as page:
-        is_current(page, ids[0])
-        page.keyboard.press("j")
-        is_current(page, ids[1])
-        held = hold_requests(page, f"**/interrupts/{ids[0]}/")
-        claims = []
-        page.on("request", lambda request: "/claim" in request.url and claims.append(request.url))
+        requests = Requests(page)
 
-        page.evaluate("history.back()")
-        wait_for(lambda: page.evaluate("true") and held)
-        page.keyboard.press("c")
-        page.evaluate("history.forward()")
-        page.wait_for_url(f"**/interrupts/{ids[1]}/")
-        page.unroute_all(behavior="ignoreErrors")
+        def claims() -> list[str]:
+            return [url for url in requests.of("POST") if "/claim" in url]
+
+        with going_back(page, ids):
+            page.keyboard.press("c")
         page.keyboard.press("j")
 
         is_current(page, ids[2])
-        assert claims == []
+        assert claims() == []
         page.keyboard.press("c")
-        wait_for(lambda: page.evaluate("true") and claims)
-        assert f"/{ids[2]}/" in claims[0]
+        wait_for(lambda: page.evaluate("true") and claims())
+        assert f"/{ids[2]}/" in claims()[0]
 
 
 def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
