@@ -108,7 +108,7 @@ def main() -> None:
             compare_by_turns(
                 "W1 of another team beside streams of one key",
                 lambda number: asyncio.run(trips_beside(subject.target, key, number)),
-                {"none": 0, f"{options.streams:,}": options.streams},
+                options.streams,
                 rounds=options.rounds,
             )
         )

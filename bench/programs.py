@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -137,7 +137,6 @@ def waiters(url: str, requests: Sequence[dict[str, Any]]) -> Iterator[None]:
     )
     process.start()
     try:
-        process.join(_REST_SECONDS)
         yield
         if not process.is_alive():
             raise UnexpectedResponse("the programs did not wait to the end")
@@ -198,16 +197,10 @@ def run_hooks(url: str, key: str, directory: Path, number: int) -> Figures:
 
 def trips_beside(target: Target, requests: Sequence[dict[str, Any]]) -> Figures:
     """Measure approval trips while another process waits for these requests, if there are any."""
-    with waiters(target.url, requests) if requests else _rest():
+    with waiters(target.url, requests) if requests else nullcontext():
+        time.sleep(_REST_SECONDS)  # in both cases, so that the server has had the same rest
         asyncio.run(trips(target, at_once=1, number=50))
         return asyncio.run(trips(target, at_once=1, number=400))
-
-
-@contextmanager
-def _rest() -> Iterator[None]:
-    """Wait as long as `waiters` does, so that the server has had the same rest."""
-    time.sleep(_REST_SECONDS)
-    yield
 
 
 def _make_programs(subject: Subject) -> tuple[Programs, list[str]]:
@@ -235,7 +228,7 @@ def main() -> None:
             compare_by_turns(
                 "W1 beside programs that wait",
                 lambda number: trips_beside(subject.target, requests[:number]),
-                {"none": 0, f"{options.waiters:,}": options.waiters},
+                options.waiters,
                 rounds=options.rounds,
             )
         )

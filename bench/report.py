@@ -31,13 +31,14 @@ def table(results: Results, subjects: Sequence[str], *, base: str | None) -> str
 
 
 def compare_by_turns(
-    title: str, measure: Callable[[int], Figures], names: Mapping[str, int], *, rounds: int
+    title: str, measure: Callable[[int], Figures], number: int, *, rounds: int
 ) -> str:
-    """Measure with each number by turns; return a table with ratios to the first of the names."""
-    runs: dict[str, list[Figures]] = {name: [] for name in names}
-    for name in turns([*names], rounds):
-        runs[name].append(measure(names[name]))
-    return table({title: runs}, [*names], base=next(iter(names)))
+    """Measure beside none and beside `number` by turns; return a table with the ratios."""
+    numbers = {"none": 0, f"{number:,}": number}
+    runs: dict[str, list[Figures]] = {name: [] for name in numbers}
+    for name in turns([*numbers], rounds):
+        runs[name].append(measure(numbers[name]))
+    return table({title: runs}, [*numbers], base="none")
 
 
 def ratio(before: Sequence[Figures], after: Sequence[Figures], figure: str) -> float | None:
