@@ -70,7 +70,7 @@ def test_signing_in_and_three_decisions_take_no_mouse(site, mine):
         press(page, "Tab", "Space", "Control+Enter")
         expect(page.locator("button[value=answer]")).to_be_focused()
         press(page, "Control+Enter")
-        page.wait_for_url("**/?done=**")
+        page.wait_for_url(f"{site.url}/?done=**")
         expect(page.locator("#toast")).to_contain_text(staged_interrupts.SHORT_FORM["message"])
 
     assert decided(site, first[0]) == {"approved": True}

@@ -45,7 +45,7 @@ def test_a_question_with_edits_comes_back_as_the_next_request(site):
         expect(page.locator("#f-feedback")).to_be_hidden()
         page.keyboard.press("b")
         page.keyboard.press("Control+Enter")
-        page.wait_for_url("**/?done=**")
+        page.wait_for_url(f"{site.url}/?done=**")
         site.wait_until_live(page)
 
         page.goto(f"{site.url}/interrupts/{refund['id']}/")
@@ -53,6 +53,7 @@ def test_a_question_with_edits_comes_back_as_the_next_request(site):
         expect(again).to_be_visible()
         picture(page, "sent-back")
         again.click()
+        page.wait_for_url(lambda url: refund["id"] not in url)
         expect(page.locator("#sent-back")).to_contain_text("Is the parcel lost?")
         site.wait_until_live(page)
         assert find_faults(page) == []

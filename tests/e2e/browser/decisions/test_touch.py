@@ -89,7 +89,7 @@ def test_three_decisions_are_taken_by_taps(site, mine):
         page.keyboard.type("3")
         page.locator("#answer label.check").first.tap()
         page.tap("button[value=answer]")
-        page.wait_for_url("**/?done=**")
+        page.wait_for_url(f"{site.url}/?done=**")
 
     assert decided(site, first[0]) == {"approved": True}
     assert decided(site, second[0])["editedArgs"]["note"].endswith("third. Thank you.")
