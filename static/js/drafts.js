@@ -31,6 +31,11 @@ function keyOf(form) {
   return `${MINE}${main.dataset.interrupt}.${form.elements.view_digest.value}`;
 }
 
+/** Return the draft that is stored for the request on screen, null if there is none. */
+function storedDraft(form) {
+  return JSON.parse(localStorage.getItem(keyOf(form)));
+}
+
 /** Store what is unsent; return whether leaving the page loses nothing. */
 export function saveDraft() {
   clearTimeout(saveTimer);
@@ -50,7 +55,9 @@ export function saveDraft() {
   }
   if (isHidden) return true;
   if (withheld.form === form) entries.push(...withheld.texts);
-  const draft = { at: Date.now(), entries: isUnsent() ? entries : [], comment };
+  // A comment beside a stored draft that could not be shown yet must not take its place.
+  const untouched = form === pendingForm ? (storedDraft(form)?.entries ?? []) : [];
+  const draft = { at: Date.now(), entries: isUnsent() ? entries : untouched, comment };
   try {
     localStorage.setItem(keyOf(form), JSON.stringify(draft));
   } catch {
@@ -77,16 +84,16 @@ export function endDraft() {
 export async function showDraft() {
   prune();
   const form = draftForm();
-  const stored = form && localStorage.getItem(keyOf(form));
-  if (!stored || "kept" in form.dataset || isUnsent()) return;
-  const { entries, comment } = JSON.parse(stored);
+  const draft = form && storedDraft(form);
+  if (!draft || "kept" in form.dataset || isUnsent()) return;
+  const { entries, comment } = draft;
+  const field = document.querySelector("#f-comment");
+  if (comment && field && !field.value) field.value = comment;
   pendingForm = form;
   if (entries.length && !(await restore(form, entries))) return;
   pendingForm = undefined;
   const isWithheld = ([name, value]) => BAR_TEXTS.includes(name) && value && !form.elements[name];
   withheld = { form, texts: entries.filter(isWithheld) };
-  const field = document.querySelector("#f-comment");
-  if (comment && field && !field.value) field.value = comment;
   markUnsent();
   showBanner(form);
 }

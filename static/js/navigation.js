@@ -179,7 +179,7 @@ async function read(url, signal, headers = {}) {
     signal,
   });
   if (!response.ok || response.redirected) throw new Error(`status ${response.status}`);
-  noteSession((name) => response.headers.get(name));
+  if (!noteSession((name) => response.headers.get(name))) throw new Error("of another reader");
   return response.text();
 }
 

@@ -4,7 +4,13 @@ import { test } from "node:test";
 import { Element, show } from "./page.mjs";
 
 globalThis.location = new URL("http://localhost/");
-const { canOpen, opensHere } = await import("./navigation.js");
+/** What hides the page of somebody who signed out. */
+const notice = new Element({
+  hidden: true,
+  parts: { a: {}, h2: { textContent: "Signed out" } },
+});
+show({ "#signed-out": notice });
+const { canOpen, openRequest, opensHere } = await import("./navigation.js");
 
 const ID = "01a20da4-0ff8-7186-a44e-0f75bfd0834e";
 
@@ -49,3 +55,19 @@ for (const [place, isWide, isChosen, expected] of [
     assert.equal(opensHere(new URL(`/interrupts/${ID}/`, location)), expected);
   });
 }
+
+test("a request that another reader's session returns is not shown on this page", async () => {
+  openList("/");
+  Object.assign(document.querySelector("#main").dataset, { me: "7" });
+  const detail = new Element({ replaceWith: () => assert.fail("it was shown") });
+  show({ "#list #rows": new Element(), "#detail": detail, "#signed-out": notice });
+  const left = [];
+  Object.assign(location, { reload() {}, assign: ({ pathname }) => left.push(pathname) });
+  globalThis.fetch = async () =>
+    new Response("", { headers: { "X-Signoff-Reader": "8", "X-Signoff-Session-Ends": "0" } });
+
+  assert.equal(await openRequest(`http://localhost/interrupts/${ID}/`), false);
+
+  assert.deepEqual(left, [`/interrupts/${ID}/`]);
+  assert.equal(notice.hidden, false);
+});

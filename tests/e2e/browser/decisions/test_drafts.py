@@ -90,6 +90,24 @@ def test_a_decision_and_signing_out_remove_drafts(site: Site, ids: list[str]) ->
         assert stored(page) == 0
 
 
+def test_a_comment_keeps_a_draft_that_could_not_be_shown(site: Site, ids: list[str]) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, ids[0])
+        edit_value(page, _NOTE).fill("Paid twice")
+        wait_for(lambda: stored(page))
+        page.route("**/decide*", lambda route: route.abort())
+        with page.expect_event("requestfailed"):
+            page.reload()
+        site.wait_until_live(page)
+        page.fill("#f-comment", "Is it twice?")
+        page.unroute("**/decide*")
+
+        page.reload()
+
+        expect(page.locator(_NOTE)).to_have_value("Paid twice")
+        expect(page.locator("#f-comment")).to_have_value("Is it twice?")
+
+
 @pytest.mark.parametrize("broken", ["no JSON", "null", "{}"])
 def test_draft_that_cannot_be_read_is_removed(site: Site, ids: list[str], broken: str) -> None:
     with site.open_as("marco") as page:
