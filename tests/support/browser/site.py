@@ -269,6 +269,11 @@ def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
     raise AssertionError("it did not happen in time")
 
 
+def wait_for_requests(page: Page, look: Callable[[], Any]) -> Any:
+    """Look until there is something of what a page requests, which is heard of while it works."""
+    return wait_for(lambda: page.evaluate("true") and look())
+
+
 def leave_for(page: Page, url: str) -> None:
     """Go to an address from a page that may be on its way somewhere by itself."""
 

@@ -13,6 +13,7 @@ from tests.support.browser.site import (
     is_open,
     open_site,
     wait_for,
+    wait_for_requests,
 )
 
 pytestmark = pytest.mark.browser
@@ -104,7 +105,7 @@ def test_a_comment_keeps_a_draft_that_could_not_be_shown(site: Site, ids: list[s
         wait_for(lambda: stored(page))
         restoring = hold_requests(page, "**/decide*")
         page.reload()
-        wait_for(lambda: page.evaluate("true") and restoring)
+        wait_for_requests(page, lambda: restoring)
         page.fill("#f-comment", "Is it twice?")
         page.unroute("**/decide*")
 

@@ -9,7 +9,14 @@ import pytest
 from playwright.sync_api import Error, Page, Request, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, hold_requests, is_open, open_site, wait_for
+from tests.support.browser.site import (
+    Site,
+    hold_requests,
+    is_open,
+    open_site,
+    wait_for,
+    wait_for_requests,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -82,7 +89,7 @@ def going_back(page: Page, ids: list[str]) -> Iterator[None]:
     is_current(page, ids[1])
     held = hold_requests(page, f"**/interrupts/{ids[0]}/")
     page.evaluate("history.back()")
-    wait_for(lambda: page.evaluate("true") and held)
+    wait_for_requests(page, lambda: held)
     yield
     page.evaluate("history.forward()")
     page.wait_for_url(f"**/interrupts/{ids[1]}/")
@@ -240,7 +247,7 @@ def test_a_key_for_a_request_that_is_not_opened_does_nothing(site, ids):
         is_current(page, ids[2])
         assert claims() == []
         page.keyboard.press("c")
-        wait_for(lambda: page.evaluate("true") and claims())
+        wait_for_requests(page, claims)
         assert f"/{ids[2]}/" in claims()[0]
 
 
@@ -253,7 +260,7 @@ def test_keys_wait_for_the_request_that_is_being_opened(site, ids):
         page.keyboard.press("j")
         page.keyboard.press("a")
         page.keyboard.press("Enter")
-        wait_for(lambda: page.evaluate("true") and held)
+        wait_for_requests(page, lambda: held)
 
         assert site.call(f"/api/interrupts/{ids[0]}")["decision"] is None
         assert site.call(f"/api/interrupts/{ids[1]}")["decision"] is None
@@ -293,7 +300,7 @@ def test_leaving_a_request_while_it_is_claimed_shows_the_claim(site, ids):
         is_current(page, ids[0])
         held = hold_requests(page, f"**/{ids[0]}/claim*")
         page.keyboard.press("c")
-        wait_for(lambda: page.evaluate("true") and held)
+        wait_for_requests(page, lambda: held)
         page.keyboard.press("j")
         is_current(page, ids[1])
         page.keyboard.press("k")

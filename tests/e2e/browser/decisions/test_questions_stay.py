@@ -13,7 +13,7 @@ from tests.support.browser.site import (
     hold_reading,
     hold_requests,
     open_site,
-    wait_for,
+    wait_for_requests,
 )
 
 pytestmark = pytest.mark.browser
@@ -137,7 +137,7 @@ def test_question_is_restored_while_somebody_claims(site):
         let_it_read = hold_reading(page)
         restoring = hold_requests(page, "**/decide*")
         site.open(page, interrupt)
-        wait_for(lambda: restoring)
+        wait_for_requests(page, lambda: restoring)
         press_claim(site, priya, interrupt)
         expect(priya.locator("#claim")).to_be_visible()
 
@@ -166,7 +166,7 @@ def test_draft_is_restored_after_a_decision_that_was_withdrawn_meanwhile(site):
         let_it_read = hold_reading(page)
         restoring = hold_requests(page, "**/decide*")
         site.open(page, interrupt)
-        wait_for(lambda: page.evaluate("true") and restoring)
+        wait_for_requests(page, lambda: restoring)
         site.decide(interrupt, {"approved": True})
 
         with page.expect_response("**/decide*"):
