@@ -236,6 +236,8 @@ def the_toast(site, page):
     site.open(page, interrupt)
     page.click("button[value=approve]")
     expect(page.locator("#toast form button")).to_be_visible()
+    # The toast comes first: until the next request is shown the old one is out of reach.
+    expect(page.locator("#detail")).not_to_have_attribute("aria-busy", "true")
 
 
 @screen
