@@ -13,6 +13,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 from inbox.platform import append_only_triggers
 from inbox.platform.deployment.deploy_checks import check_deployment
 from inbox.platform.deployment.key_checks import check_keys
+from inbox.platform.http.unused_imports import skip_unused_imports
 
 
 class InboxConfig(AppConfig):
@@ -23,6 +24,7 @@ class InboxConfig(AppConfig):
     def ready(self) -> None:
         from inbox.models.people import sessions  # noqa: PLC0415 - models are not loaded before
 
+        skip_unused_imports()
         sessions.install()
         pre_migrate.connect(_allow_table_copies, sender=self)
         post_migrate.connect(_protect_history, sender=self)

@@ -16,6 +16,7 @@ from pathlib import Path
 import structlog
 
 from inbox import engine
+from inbox.management.preparation import replace_process
 
 log = structlog.get_logger(__name__)
 
@@ -61,11 +62,7 @@ class AgentReloader:
     def restart(self) -> None:
         """Replace this process by a new one with the same arguments."""
         names = ", ".join(Path(name).name for name in self.changed)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        environment = {**os.environ, _RELOADED: names}
-        command = [sys.executable, *sys.orig_argv[1:]]
-        os.execve(sys.executable, command, environment)  # noqa: S606 - the command of this process
+        replace_process({_RELOADED: names})
 
     def _watch(self) -> None:
         times = self._files()

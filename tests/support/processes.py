@@ -25,9 +25,8 @@ SIGNER_COMMAND: Final = ("manage.py", "serve", "--signer")
 
 _START_SECONDS: Final = 60
 _COLLECT: Final = """
-from django.core.management import call_command
-from inbox.management.commands.serve import UNUSED_STATIC
-call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
+from inbox.platform.http.static_files import collect_static_files
+collect_static_files()
 """
 _HOST: Final = "127.0.0.1"
 #: What would point a process at somebody else's servers or data, and is not inherited.

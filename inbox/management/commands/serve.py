@@ -13,20 +13,17 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox import engine, transparency_log
 from inbox.management.agent_reloader import AgentReloader, reloaded_files
 from inbox.management.monitoring_port import MonitoringPort
+from inbox.management.preparation import prepare
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
 from inbox.platform.monitoring.metrics import metrics
 from inbox.platform.monitoring.traces import TracesNotInstalled, traces
 
 log = structlog.get_logger(__name__)
-
-#: Static files that are not used: of REST framework's browsable API, of admin widgets and of Redoc.
-UNUSED_STATIC = ["rest_framework", "select2", "redoc"]
 
 
 class Command(BaseCommand):
@@ -81,7 +78,10 @@ class Command(BaseCommand):
             agents = ", ".join(engine.installed_agents())
             greeting = f"Reloaded {files}. Agents: {agents}. Waiting requests go on."
         else:
-            _prepare(is_single_process=is_single_process, has_pages=not options["worker"])
+            _make_private(settings.DATA_DIR)
+            has_pages = not options["worker"]
+            collects = has_pages and "SIGNOFF_STATIC_ROOT" not in os.environ
+            prepare(migrates=is_single_process, collects=collects)
             with_history = not options["no_history"]
             greeting = self._greeting(host, port, with_history) if options["demo"] else ""
         if options["worker"]:
@@ -166,15 +166,6 @@ def _start_monitoring(host: str, *, is_worker: bool) -> None:
         metrics.enable()
     if settings.METRICS_PORT:
         MonitoringPort(host, settings.METRICS_PORT, is_worker=is_worker).start()
-
-
-def _prepare(*, is_single_process: bool, has_pages: bool) -> None:
-    """Bring the database and the static files to the state of this version."""
-    _make_private(settings.DATA_DIR)
-    if is_single_process:
-        call_command("migrate", verbosity=0, interactive=False)
-    if has_pages and "SIGNOFF_STATIC_ROOT" not in os.environ:
-        call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
 
 
 def _serve(site: Site, worker: Worker | None, reloader: AgentReloader) -> None:

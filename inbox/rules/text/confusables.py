@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 import regex
-from confusable_homoglyphs import categories, confusables
+from confusable_homoglyphs import categories
+from confusable_homoglyphs.utils import load
 
 #: Words of a text that are checked.
 _MOST_WORDS = 20_000
@@ -16,7 +17,8 @@ _MOST_WORDS = 20_000
 def _ascii_readings() -> dict[str, str]:
     """Return the characters that look like ASCII, with the ASCII text."""
     readings: dict[str, str] = {}
-    for char, alternatives in confusables.confusables_data.items():
+    # The package's own module would keep all of it, 6 MB.
+    for char, alternatives in load("confusables.json").items():
         plain = [item["c"] for item in alternatives if item["c"].isascii() and len(item["c"]) <= 2]
         if len(char) == 1 and not char.isascii() and plain:
             readings[char] = plain[0]
