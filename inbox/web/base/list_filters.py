@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -68,20 +69,18 @@ class Chip:
     url: str
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     value: str
     label: str
     is_chosen: bool
 
 
-@dataclass(frozen=True)
-class Select:
-    """A drop-down of the filter form."""
+class Select(NamedTuple):
+    """A drop-down of the filter form; equal ones have equal HTML."""
 
     name: str
     label: str
-    options: Sequence[Option]
+    options: tuple[Option, ...]
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ def _select(name: str, options: Iterable[tuple[str, str]], chosen: str) -> Selec
     return Select(
         name,
         gettext(_LABELS[name]),
-        [Option(value, label, value == chosen) for value, label in pairs],
+        tuple(Option(value, label, value == chosen) for value, label in pairs),
     )
 
 

@@ -58,7 +58,7 @@ def moment(at: datetime, kind: str) -> SafeString:
 @register.simple_tag
 def rendered_once(template: str, row: Hashable = None) -> SafeString:
     """
-    Render a row of a list once for all people and requests that display the same row.
+    Render a row of a list, or a drop-down, once for all people and requests that display the same.
 
     The template may read nothing but the row, whose fields are compared by value.
     """

@@ -212,6 +212,8 @@ def rows_of(
     allows open ones to be selected for a bulk decision.
     """
     rows: list[Row] = []
+    url, similar_url = _url_by_id(page), _url_by_id("similar")
+    list_parameter = f"?list={quote(query, safe='')}" if query else ""
     for interrupt in interrupts:
         decision = listed_decision(interrupt)
         label = decision_label_of(interrupt, decision, me)
@@ -232,7 +234,7 @@ def rows_of(
         row = Row(
             pk=interrupt.pk,
             run_id=interrupt.run_id,
-            url=reverse(page, args=[interrupt.pk]) + suffix,
+            url=url.format(interrupt.pk) + suffix,
             title=interrupt.title,
             tool=interrupt.tool,
             reason="" if interrupt.tool else translate(reason_name(interrupt.reason)),
@@ -253,7 +255,7 @@ def rows_of(
             is_mine=is_mine,
             is_assigned=is_open and assignee is not None and assignee.user_id == me,
             similar=similar,
-            similar_url=_similar_url(interrupt, query) if similar else "",
+            similar_url=similar_url.format(interrupt.pk) + list_parameter if similar else "",
             faces=_faces(interrupt, claim, decision),
             can_pick=may_pick and is_open,
             is_open=is_open,
@@ -311,9 +313,10 @@ def _similar(interrupt: Interrupt) -> str:
     return gettext("%(count)s similar") % {"count": bounded(count)} if count else ""
 
 
-def _similar_url(interrupt: Interrupt, query: str) -> str:
-    url = reverse("similar", args=[interrupt.pk])
-    return f"{url}?list={quote(query, safe='')}" if query else url
+def _url_by_id(name: str) -> str:
+    """Return the URL of a page with `{}` for the id: to resolve it for each row takes 0.1 ms."""
+    any_id = UUID(int=0)
+    return reverse(name, args=[any_id]).replace(str(any_id), "{}")
 
 
 def _approvals(interrupt: Interrupt) -> str:

@@ -238,9 +238,8 @@ def _teams(actor: Actor, chosen: str) -> Select | None:
     if len(teams) < 2:
         return None
     options = [("", gettext("Any")), *((slug, escape_invisible(name)) for slug, name in teams)]
-    return Select(
-        "team", gettext("Team"), [Option(slug, name, slug == chosen) for slug, name in options]
-    )
+    items = tuple(Option(slug, name, slug == chosen) for slug, name in options)
+    return Select("team", gettext("Team"), items)
 
 
 def _tool_row(name: str, since: date, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:
