@@ -1,4 +1,4 @@
-"""What `serve` does before it serves: migrations, static files, and a new process after them."""
+"""Preparation of a start: migrations and static files, and a new process after them."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What `serve` prepares, and the new process after it."""
+"""The preparation of a start, and the new process after it."""
 
 import os
 

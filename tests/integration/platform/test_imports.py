@@ -1,4 +1,4 @@
-"""What a process with SQLite imports."""
+"""The imports of a process with SQLite."""
 
 from tests.support.processes import embedded_environment, manage
 
