@@ -10,12 +10,15 @@ BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 # Files in the order of tests/conftest.py, each by one of two processes.
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
-# What `make test` leaves to `make test-all`: of the running product it tests the pages only.
-# The races of grants hold on SQLite, too.
+# What `make test` leaves to `make test-all`: of the running product it tests the pages only, and of
+# those what most changes touch. The races of grants hold on SQLite, too.
 LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients coding_agents \
 	deployment directories framework_snippets frameworks mcp_server monitoring operations recovery security \
 	typescript_client upgrades \
-	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py)) \
+	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py) \
+	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py oidc.py \
+	policy_walk.py) $(addprefix decisions/test_,ask_back.py collaboration.py keys_per_task.py \
+	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py))) \
 	tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser.test_account import (
@@ -30,8 +31,8 @@ screen = SCREENS.add
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("accounts")) as site:
+def site(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("accounts"), chromium) as site:
         site.url = site.url.replace("127.0.0.1", "localhost")
         yield site
 

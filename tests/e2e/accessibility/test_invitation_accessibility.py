@@ -1,21 +1,13 @@
 """Invitations in a browser: from the link to the team, without a fault, and not heavy."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser.accessibility_checks import find_faults
-from tests.support.browser.site import Site, open_site
+from tests.support.browser.site import Site
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("invitations")) as site:
-        yield site
 
 
 def invite(site: Site, page: Page, email: str) -> str:

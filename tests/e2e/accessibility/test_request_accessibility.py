@@ -8,15 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import Screens, find_faults, find_violations
-from tests.support.browser.site import Site, edit_value, open_site, wait_for
+from tests.support.browser.site import Site, edit_value, wait_for
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("access")) as site:
-        yield site
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser.accessibility_checks import Screens, find_faults
@@ -20,9 +20,9 @@ screen = SCREENS.add
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     data = tmp_path_factory.mktemp("teams")
-    with open_site(data) as site:
+    with open_site(data, chromium) as site:
         manage({"SIGNOFF_DATA_DIR": str(data)}, "shell", "-c", PROMOTE)
         yield site
 

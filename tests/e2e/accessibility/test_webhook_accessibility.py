@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser import staged_interrupts
@@ -18,9 +18,9 @@ screen = SCREENS.add
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     data = tmp_path_factory.mktemp("webhooks")
-    with open_site(data, SIGNOFF_PRIVATE_WEBHOOK_HOSTS="127.0.0.1") as site:
+    with open_site(data, chromium, SIGNOFF_PRIVATE_WEBHOOK_HOSTS="127.0.0.1") as site:
         yield site
 
 

@@ -1,14 +1,5 @@
-"""Requests for browser tests; each module starts its own `site`."""
+"""Fixtures that the modules of browser tests share."""
 
-from typing import Any
+from tests.support.browser.fixtures import chromium, mine, site
 
-import pytest
-
-from tests.support.browser.site import Site
-
-
-@pytest.fixture
-def mine(site: Site) -> Any:
-    """Let an agent ask; nothing else waits then."""
-    site.call_everything_off()
-    return site.play
+__all__ = ["chromium", "mine", "site"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser.site import Site, open_site
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("account")) as site:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("account"), chromium) as site:
         # Browsers keep passkeys for names only, and this one without TLS.
         site.url = site.url.replace("127.0.0.1", "localhost")
         yield site

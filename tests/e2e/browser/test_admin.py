@@ -14,9 +14,9 @@ MAKE = "from inbox.models import User; User.objects.create_superuser('root', pas
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(chromium, tmp_path_factory):
     data = tmp_path_factory.mktemp("admin")
-    with open_site(data) as site:
+    with open_site(data, chromium) as site:
         manage({"SIGNOFF_DATA_DIR": str(data)}, "shell", "-c", MAKE)
         yield site
 

@@ -1,19 +1,11 @@
 """The page of the API, in a real browser: readable, without other hosts, and good for trying."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser.site import PHONE, Site, open_site
+from tests.support.browser.site import PHONE, Site
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("docs")) as site:
-        yield site
 
 
 def read(site: Site, page: Page, operation: str = "agents/listAgents") -> str:

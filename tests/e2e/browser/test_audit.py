@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import Screens, find_faults
-from tests.support.browser.site import Site, edit_value, open_site, wait_for
+from tests.support.browser.site import Site, edit_value, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -18,12 +18,6 @@ screen = SCREENS.add
 _COUNT_CLICKS = """addEventListener(
   "click", () => sessionStorage.clicks = 1 + +(sessionStorage.clicks || 0), true
 )"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("audit")) as site:
-        yield site
 
 
 @pytest.fixture(scope="module")

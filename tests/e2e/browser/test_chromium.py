@@ -1,24 +1,26 @@
 import pytest
 
-from tests.support.chromium import open_chromium
-
 pytestmark = pytest.mark.browser
 _FEATURES = "--disable-features="
 
 
-def test_chromium_runs_the_scripts_of_a_page():
-    with open_chromium() as browser:
-        page = browser.new_page()
-        page.set_content("<p id=said></p><script>said.textContent = 6 * 7</script>")
+@pytest.fixture
+def page(chromium):
+    page = chromium.new_page()
+    yield page
+    page.close()
 
-        assert page.text_content("#said") == "42"
+
+def test_chromium_runs_the_scripts_of_a_page(page):
+    page.set_content("<p id=said></p><script>said.textContent = 6 * 7</script>")
+
+    assert page.text_content("#said") == "42"
 
 
-def test_chromium_disables_all_features_that_playwright_disables():
-    with open_chromium() as browser:
-        page = browser.new_page()
-        page.goto("chrome://version")
-        command = page.inner_text("#command_line")
+def test_chromium_disables_all_features_that_playwright_disables(page):
+    page.goto("chrome://version")
+
+    command = page.inner_text("#command_line")
 
     playwrights, ours = (
         set(argument.removeprefix(_FEATURES).split(","))

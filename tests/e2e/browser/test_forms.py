@@ -9,7 +9,6 @@ from agents.agui import strict_json
 from inbox.forms.form import build_form
 from inbox.forms.values import ABSENT
 from inbox.rules.decisions.consent import canonical_json
-from tests.support.chromium import open_chromium
 from tests.support.forms.cases import USABLE
 from tests.support.forms.form_page import open_page, render
 
@@ -36,32 +35,31 @@ def document(built):
 
 
 @pytest.fixture(scope="module")
-def submit():
+def submit(chromium):
     """Load forms in Chromium and return what it posts for each of them."""
-    with open_chromium() as browser:
 
-        def submitted(built):
-            posts = []
-            page = browser.new_page()
+    def submitted(built):
+        posts = []
+        page = chromium.new_page()
 
-            def answer(route):
-                if route.request.method == "POST":
-                    posts.append(QueryDict(route.request.post_data_buffer))
-                    route.fulfill(body="taken", content_type="text/plain")
-                else:
-                    route.fulfill(
-                        body=document(built).encode(), content_type="text/html; charset=utf-8"
-                    )
+        def answer(route):
+            if route.request.method == "POST":
+                posts.append(QueryDict(route.request.post_data_buffer))
+                route.fulfill(body="taken", content_type="text/plain")
+            else:
+                route.fulfill(
+                    body=document(built).encode(), content_type="text/html; charset=utf-8"
+                )
 
-            page.route("**/*", answer)
-            page.goto(HOME)
-            for number in range(len(built)):
-                with page.expect_response(HOME):
-                    page.evaluate("number => document.forms[number].submit()", number)
-            page.close()
-            return posts
+        page.route("**/*", answer)
+        page.goto(HOME)
+        for number in range(len(built)):
+            with page.expect_response(HOME):
+                page.evaluate("number => document.forms[number].submit()", number)
+        page.close()
+        return posts
 
-        yield submitted
+    return submitted
 
 
 def test_untouched_in_chromium_is_sent_exactly_as_the_agent_wrote_it(submit):

@@ -1,6 +1,5 @@
 """From sign-in to decisions with the keyboard alone: no mouse, and the focus is never lost."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -8,17 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, edit_value, open_site, press
+from tests.support.browser.site import Site, edit_value, press
 
 pytestmark = pytest.mark.browser
 
 ROWS = "#rows > .row"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("keys")) as site:
-        yield site
 
 
 def focused(page: Page) -> str:

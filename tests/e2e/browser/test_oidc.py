@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.exceptions import ImproperlyConfigured
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from inbox.platform.setting_parsers import parse_providers
 from tests.support.browser.site import Site, open_site
@@ -35,9 +35,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(data: Path, provider: Provider) -> Iterator[Site]:
+def site(chromium: Browser, data: Path, provider: Provider) -> Iterator[Site]:
     setting = provider.setting(team="demo", domains=["example.com"])
-    with open_site(data, SIGNOFF_OIDC=setting) as site:
+    with open_site(data, chromium, SIGNOFF_OIDC=setting) as site:
         environment = embedded_environment(data, SIGNOFF_OIDC=setting)
         command = (
             "from allauth.account.models import EmailAddress as E; from inbox.models import User;"

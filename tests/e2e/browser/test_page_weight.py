@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Browser, Page, Response
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import Site, open_site
@@ -15,8 +15,8 @@ _PARTS = ("document", "stylesheet", "script")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("weight")) as site:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("weight"), chromium) as site:
         site.call_everything_off()
         many = [
             staged_interrupts.REFUND,

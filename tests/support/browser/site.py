@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -192,15 +192,15 @@ _DESK = {"width": 1440, "height": 900}
 
 
 @contextmanager
-def open_site(data: Path, **environment_too: str) -> Iterator[Site]:
-    """Start the product with its demo and with staged agents beside it, and a Chromium."""
+def open_site(data: Path, browser: Browser | None = None, **environment_too: str) -> Iterator[Site]:
+    """Start the product with its demo and staged agents, and a Chromium unless there is one."""
     environment = embedded_environment(data, **environment_too)
     log = data / "log.txt"
     with (
         start_embedded(environment, log=log, demo=True, command=STAGED_COMMAND) as process,
-        open_chromium() as browser,
+        nullcontext(browser) if browser else open_chromium() as chromium,
     ):
-        yield Site(process, data, browser)
+        yield Site(process, data, chromium)
 
 
 def hold_reading(page: Page) -> Callable[[], None]:

@@ -1,25 +1,18 @@
 """Asking an agent back in a browser: the keys, the edits that go along, and the next request."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser.accessibility_checks import find_faults
-from tests.support.browser.site import PHONE, Site, open_site
+from tests.support.browser.site import PHONE
 
 pytestmark = pytest.mark.browser
 
 #: A folder for pictures of the pages, for people who look at them.
 PICTURES = os.environ.get("SIGNOFF_PICTURES")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("ask")) as site:
-        yield site
 
 
 def picture(page: Page, name: str) -> None:

@@ -9,17 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Connection, Site, edit_value, hold_reading, open_site
+from tests.support.browser.site import Connection, Site, edit_value, hold_reading
 
 pytestmark = pytest.mark.browser
 
 _CARET = "[document.activeElement.selectionStart, document.activeElement.selectionEnd]"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("together")) as site:
-        yield site
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Drafts: unsent text survives leaving the page, in this browser and for this person."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,7 +9,6 @@ from tests.support.browser.site import (
     edit_value,
     hold_requests,
     is_open,
-    open_site,
     wait_for,
     wait_for_requests,
 )
@@ -23,12 +20,6 @@ _LOGIN_SCHEMA = {
     "type": "object",
     "properties": {"user": {"type": "string"}, "password": {"type": "string"}},
 }
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("drafts")) as site:
-        yield site
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from tests.support.browser.site import (
     Site,
     hold_requests,
     is_open,
-    open_site,
     wait_for,
     wait_for_requests,
 )
@@ -37,12 +36,6 @@ _MEASURE = """() => {
 
 _HAS_READ = """address => performance.getEntriesByType("resource").some(
   ({ name, initiatorType }) => initiatorType === "fetch" && name.endsWith(address))"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("flow")) as site:
-        yield site
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Lists that fold, selections by keys, commands, mentions, and filters that apply at once."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,15 +7,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import TAGS, find_violations
-from tests.support.browser.site import PHONE, Site, open_site, press
+from tests.support.browser.site import PHONE, Site, press
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("lists")) as site:
-        yield site
 
 
 def violations(page: Page) -> list[Any]:

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,23 +9,15 @@ from playwright.sync_api import Page, expect
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import (
     Connection,
-    Site,
     edit_value,
     hold_reading,
     hold_requests,
-    open_site,
     wait_for,
 )
 
 pytestmark = pytest.mark.browser
 
 _EDITED = "I was still writing"
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("live")) as site:
-        yield site
 
 
 def answers_of(page: Page) -> list[str]:

@@ -1,6 +1,5 @@
 """A question to the agent that is not sent yet stays: as a draft, and when somebody else acts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from tests.support.browser.site import (
     edit_value,
     hold_reading,
     hold_requests,
-    open_site,
     wait_for_requests,
 )
 
@@ -25,12 +23,6 @@ _REFUND = staged_interrupts.REFUND | {
         feedback=staged_interrupts.TEXT,
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("questions")) as site:
-        yield site
 
 
 def write(page: Page, question: str) -> None:

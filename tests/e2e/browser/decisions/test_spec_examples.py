@@ -6,7 +6,7 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.agents.remote_agent_server import RemoteEndpoint
 from tests.support.browser.site import Site, edit_value, open_site, wait_for
@@ -26,9 +26,11 @@ def agent() -> Iterator[RemoteEndpoint]:
 
 
 @pytest.fixture(scope="module")
-def site(agent: RemoteEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(
+    chromium: Browser, agent: RemoteEndpoint, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
     data = tmp_path_factory.mktemp("examples")
-    with open_site(data, **_PRIVATE) as site:
+    with open_site(data, chromium, **_PRIVATE) as site:
         environment = embedded_environment(data, **_PRIVATE)
         manage(environment, "add_remote_agent", "desk", agent.url, "--team", "demo")
         yield site

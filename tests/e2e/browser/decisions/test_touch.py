@@ -1,13 +1,12 @@
 """On a phone, by touch: one pane at a time, targets for fingers, and the decision in reach."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import PHONE, Site, edit_value, open_site
+from tests.support.browser.site import PHONE, Site, edit_value
 
 pytestmark = pytest.mark.browser
 
@@ -24,12 +23,6 @@ _TOO_SMALL = """() => {
     .filter(([, box]) => box.width && (box.height < 43.9 || box.width < 43.9))
     .map(([html, box]) => `${Math.round(box.width)} x ${Math.round(box.height)}: ${html}`);
 }"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("touch")) as site:
-        yield site
 
 
 def is_in_reach(page: Page, selector: str) -> bool:

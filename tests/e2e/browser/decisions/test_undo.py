@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import Site, is_open, open_site, wait_for
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("undo"), **{GRACE: "6"}) as site:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("undo"), chromium, **{GRACE: "6"}) as site:
         yield site
 
 

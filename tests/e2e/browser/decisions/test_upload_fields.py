@@ -4,7 +4,6 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser.site import open_site
 from tests.support.files.hostile import HOSTILE
 from tests.support.files.samples import HTML, png
 
@@ -18,12 +17,6 @@ SCHEMA = {
     "required": ["photo"],
 }
 ASK = {"message": "Upload a photo", "reason": "upload_required", "schema": SCHEMA}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    with open_site(tmp_path_factory.mktemp("uploads")) as running:
-        yield running
 
 
 def file(content, name="photo.png"):

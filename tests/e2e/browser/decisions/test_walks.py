@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, Request
+from playwright.sync_api import Browser, Error, Page, Request
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import Site, leave_for, open_site, wait_for
@@ -100,8 +100,8 @@ _REFUND = staged_interrupts.REFUND | {
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with open_site(tmp_path_factory.mktemp("walks"), **{GRACE: "3"}) as site:
+def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("walks"), chromium, **{GRACE: "3"}) as site:
         yield site
 
 

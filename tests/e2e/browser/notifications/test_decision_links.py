@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import find_faults
@@ -64,14 +64,14 @@ def _text_of(mail: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def mailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MailedSite]:
+def mailed(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MailedSite]:
     data = tmp_path_factory.mktemp("links")
     with run_mail_server() as server:
         mail = {
             "SIGNOFF_EMAIL_URL": f"smtp://127.0.0.1:{server.port}?tls=0",
             "SIGNOFF_PUBLIC_URL": "http://signoff.example.com",
         }
-        with open_site(data, **mail) as site:
+        with open_site(data, chromium, **mail) as site:
             mailed_site = MailedSite(site, server, embedded_environment(data, **mail))
             site.call_everything_off()
             mailed_site.run(decision_links.prepare_demo, "marco")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
@@ -33,9 +34,9 @@ PushManager.prototype.getSubscription = async () => withMethods(stored());
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     hosts = {"SIGNOFF_PRIVATE_WEBHOOK_HOSTS": "127.0.0.1"}
-    with open_site(tmp_path_factory.mktemp("push"), **hosts) as site:
+    with open_site(tmp_path_factory.mktemp("push"), chromium, **hosts) as site:
         yield site
 
 
