@@ -97,8 +97,7 @@ def _selects(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) ->
         if value and value not in dict(options):
             options.append((value, escape_invisible(value)))
         if name != "team" or len(choices) > 1:
-            items = tuple(Option(key, label, key == value) for key, label in options)
-            selects.append(Select(name, gettext(_LABELS[name]), items))
+            selects.append(Select.of(name, gettext(_LABELS[name]), options, value))
     return selects
 
 

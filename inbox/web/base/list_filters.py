@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -81,6 +81,11 @@ class Select(NamedTuple):
     name: str
     label: str
     options: tuple[Option, ...]
+
+    @classmethod
+    def of(cls, name: str, label: str, options: Iterable[tuple[str, str]], chosen: str) -> Self:
+        """Return the drop-down of (value, label) pairs."""
+        return cls(name, label, tuple(Option(*pair, pair[0] == chosen) for pair in options))
 
 
 @dataclass(frozen=True)
@@ -220,11 +225,7 @@ def _select(name: str, options: Iterable[tuple[str, str]], chosen: str) -> Selec
     pairs = [(str(value), label) for value, label in options]
     if chosen not in dict(pairs):
         pairs.append((chosen, escape_invisible(chosen)))
-    return Select(
-        name,
-        gettext(_LABELS[name]),
-        tuple(Option(value, label, value == chosen) for value, label in pairs),
-    )
+    return Select.of(name, gettext(_LABELS[name]), pairs, chosen)
 
 
 def reason_label(reason: str) -> str:

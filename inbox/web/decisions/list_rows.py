@@ -314,7 +314,7 @@ def _similar(interrupt: Interrupt) -> str:
 
 
 def _url_by_id(name: str) -> str:
-    """Return the URL of a page with `{}` for the id: to resolve it for each row takes 0.1 ms."""
+    """Return the URL of a page with `{}` for the id, so that it is resolved once for a list."""
     any_id = UUID(int=0)
     return reverse(name, args=[any_id]).replace(str(any_id), "{}")
 

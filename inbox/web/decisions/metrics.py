@@ -25,7 +25,7 @@ from inbox.rules.decisions.metrics import (
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import span
-from inbox.web.base.list_filters import Option, Select
+from inbox.web.base.list_filters import Select
 from inbox.web.base.pages import page, show
 
 #: The most tools in the table; the others are only counted.
@@ -238,8 +238,7 @@ def _teams(actor: Actor, chosen: str) -> Select | None:
     if len(teams) < 2:
         return None
     options = [("", gettext("Any")), *((slug, escape_invisible(name)) for slug, name in teams)]
-    items = tuple(Option(slug, name, slug == chosen) for slug, name in options)
-    return Select("team", gettext("Team"), items)
+    return Select.of("team", gettext("Team"), options, chosen)
 
 
 def _tool_row(name: str, since: date, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:

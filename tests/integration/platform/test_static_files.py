@@ -12,9 +12,13 @@ FINDER = "django.contrib.staticfiles.finders.FileSystemFinder"
 BACKEND = "inbox.platform.http.static_files.StaticFiles"
 
 
+@pytest.fixture(autouse=True)
+def _compressed(settings):
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": BACKEND}}
+
+
 def test_collected_modules_have_their_code_without_comment_lines(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
-    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": BACKEND}}
 
     call_command("collectstatic", interactive=False, verbosity=0)
 
@@ -31,7 +35,6 @@ def test_collected_modules_have_their_code_without_comment_lines(settings, tmp_p
 @pytest.fixture
 def script(settings, tmp_path):
     """The one static file there is."""
-    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": BACKEND}}
     settings.STATICFILES_FINDERS = [FINDER]
     settings.STATICFILES_DIRS = [tmp_path / "sources"]
     settings.STATIC_ROOT = tmp_path / "collected"
