@@ -6,7 +6,7 @@ import { openCurrentFold } from "./folds.js";
 import { main } from "./page.js";
 import { report } from "./post.js";
 import { isRefreshPaused, showMoreRows } from "./refresh.js";
-import { noteSession } from "./signed_out.js";
+import { noteSession, pageTitle, setPageTitle } from "./signed_out.js";
 import { rememberHtml } from "./swap.js";
 
 /** The event after another request was shown. */
@@ -126,8 +126,8 @@ function swap(html, url) {
   htmx.process(detail);
   main.dataset.interrupt = id;
   main.dataset.url = url.pathname + url.search;
-  const [count] = document.title.match(/^\(\d+\+?\) /) ?? [""];
-  document.title = count + page.title;
+  const [count] = pageTitle().match(/^\(\d+\+?\) /) ?? [""];
+  setPageTitle(count + page.title);
   for (const field of document.querySelectorAll(".languages [name=next]")) {
     field.value = main.dataset.url;
   }

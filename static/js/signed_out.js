@@ -3,7 +3,23 @@
 import { main } from "./page.js";
 
 const notice = document.querySelector("#signed-out");
+/** The title of the page, which it does not show while it is hidden. */
 let title;
+
+function hiddenTitle() {
+  return `${notice.querySelector("h2").textContent} · Signoff`;
+}
+
+/** Return the title of the page, also while it is hidden. */
+export function pageTitle() {
+  return notice.hidden ? document.title : title;
+}
+
+/** Name the page; a hidden one only once it is shown again. */
+export function setPageTitle(text) {
+  if (notice.hidden) document.title = text;
+  else title = text;
+}
 
 export function hidePage() {
   if (!notice.hidden) return;
@@ -11,7 +27,7 @@ export function hidePage() {
   link.search = new URLSearchParams({ next: location.pathname + location.search });
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   title = document.title;
-  document.title = `${notice.querySelector("h2").textContent} · Signoff`;
+  document.title = hiddenTitle();
   notice.hidden = false;
 }
 
@@ -38,7 +54,8 @@ document.addEventListener("htmx:afterRequest", ({ detail: { xhr, successful } })
   const isSamePerson = noteSession((name) => xhr?.getResponseHeader(name));
   if (isSamePerson && successful && !notice.hidden) {
     notice.hidden = true;
-    document.title = title;
+    // htmx has taken the title of the response already, if it has one.
+    if (document.title === hiddenTitle()) document.title = title;
   }
 });
 

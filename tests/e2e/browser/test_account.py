@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import re
 import struct
 import time
 from collections.abc import Iterator
@@ -11,9 +12,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser.site import Site, open_site
+from tests.support.browser.site import Site, hold_requests, open_site, wait_for, wait_for_requests
 
 pytestmark = pytest.mark.browser
+
+#: Reads something of the page again, as a wake-up does.
+READ_AGAIN = "htmx.ajax('GET', '/', {target: 'body', swap: 'none'})"
+NO_CONNECTION = "document.dispatchEvent(new CustomEvent('htmx:sendError', {detail: {}}))"
+END_SESSION = "document.querySelector('#main').dataset.ends = Date.now() / 1000 - 1"
 
 
 @pytest.fixture(scope="module")
@@ -203,16 +209,44 @@ def test_a_page_is_hidden_if_its_session_ends_without_a_connection(site):
     with site.browse() as page:
         sign_in(site, page, "marco")
         site.wait_until_live(page)
-        no_connection = "document.dispatchEvent(new CustomEvent('htmx:sendError', {detail: {}}))"
-        page.evaluate(no_connection)
+        # Each response that arrives shows the page again.
+        page.wait_for_load_state("networkidle")
+        hold_requests(page, "**")
+        page.evaluate(NO_CONNECTION)
         expect_page(page)
 
-        page.evaluate("document.querySelector('#main').dataset.ends = Date.now() / 1000 - 1")
-        page.evaluate(no_connection)
+        page.evaluate(END_SESSION)
+        page.evaluate(NO_CONNECTION)
         expect_hidden_page(page)
 
-        page.evaluate("htmx.ajax('GET', '/', {target: 'body', swap: 'none'})")
+        page.unroute_all(behavior="ignoreErrors")
+        page.evaluate(READ_AGAIN)
         expect_page(page)
+
+
+def test_a_hidden_page_is_not_named_after_a_request_that_opens_late(site):
+    with site.browse() as page:
+        opened = hold_requests(page, "**/interrupts/*/")
+        sign_in(site, page, "marco")
+        site.wait_until_live(page)
+        wait_for_requests(page, lambda: opened)
+        # Each response that arrives shows the page again.
+        refreshes = hold_requests(page, "**/")
+        reading = page.locator("body.htmx-request")
+        wait_for(lambda: refreshes or not reading.count())
+        page.evaluate(END_SESSION)
+        page.evaluate(NO_CONNECTION)
+        expect_hidden_page(page)
+
+        opened.pop().continue_()
+        expect(page.locator("#main[data-interrupt]")).to_be_attached()
+        expect_hidden_page(page)
+
+        page.unroute_all(behavior="ignoreErrors")
+        page.evaluate(READ_AGAIN)
+        expect_page(page)
+        title = page.locator("#detail-title").inner_text()
+        expect(page).to_have_title(re.compile(re.escape(title)))
 
 
 def test_a_page_of_somebody_who_signed_out_never_shows_for_another_person(site):

@@ -188,6 +188,10 @@ class Site:
         page.on("request", leaves)
 
 
+#: Chromium lets a page that is open know with a delay that its requests are intercepted.
+_WAIT_UNTIL_HELD = """async () => {
+  while ((await (await fetch("/healthz")).text()) !== "held");
+}"""
 _DESK = {"width": 1440, "height": 900}
 
 
@@ -256,6 +260,9 @@ def hold_requests(page: Page, address: Any) -> list[Route]:
         routes.append(route)
 
     page.route(address, hold)
+    page.route("**/healthz", lambda route: route.fulfill(body="held"))
+    if page.url != "about:blank":
+        page.evaluate(_WAIT_UNTIL_HELD)
     return routes
 
 

@@ -291,8 +291,6 @@ def test_a_late_key_decides_nothing_before_the_next_request_opens(site, ids):
 def test_leaving_a_request_while_it_is_claimed_shows_the_claim(site, ids):
     with site.open_as("marco") as page:
         is_current(page, ids[0])
-        # What the page reads after it has opened the request is there before the key is pressed.
-        page.wait_for_load_state("networkidle")
         held = hold_requests(page, f"**/{ids[0]}/claim*")
         page.keyboard.press("c")
         wait_for_requests(page, lambda: held)
