@@ -11,14 +11,19 @@ SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 # Files in the order of tests/conftest.py, each by one of two processes.
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only, and of
-# those what most changes touch. The races of grants hold on SQLite, too.
-LONG := tests/campaigns $(addprefix tests/e2e/,accessibility agui_server authors clients coding_agents \
-	deployment directories framework_snippets frameworks mcp_server monitoring operations recovery security \
-	typescript_client upgrades \
+# those what most changes touch.
+LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server authors clients \
+	coding_agents deployment directories framework_snippets frameworks mcp_server monitoring operations \
+	security typescript_client \
 	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py) \
 	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py oidc.py \
 	policy_walk.py) $(addprefix decisions/test_,ask_back.py collaboration.py keys_per_task.py \
-	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py))) \
+	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py)))
+# What both leave to `make test-release`: each test takes minutes of faults, of two versions side by
+# side, or of load. The races of grants hold on SQLite, too.
+RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,recovery upgrades \
+	deployment/test_key_rotation.py \
+	$(addprefix operations/test_,bench.py broker_failures.py database_away.py upgrades.py uploads.py)) \
 	tests/races/policies/test_grant_races.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
@@ -46,14 +51,15 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run the checks and the tests that a change needs
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(LONG))
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(LONG) $(RELEASE))
 	$(ON_POSTGRES) $(TWO_AT_ONCE) tests/races $(addprefix tests/integration/,$(DATABASE))
 
-test-all: test ## Run what CI runs: also campaigns, servers, accessibility, generated tests in full
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG)
+test-all: test ## Run what CI runs: also clients, servers, accessibility, generated tests in full
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(addprefix --ignore ,$(RELEASE))
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(GENERATED)
 
-test-release: test-all ## Run everything before a release: the full matrix, PostgreSQL for all
+test-release: test-all ## Run everything, each night and before a release: faults, full matrix
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(RELEASE)
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(OTHERS))
 

@@ -94,16 +94,18 @@ def test_more_wakeups_than_a_process_can_take_need_installations(costs):
 
 
 @pytest.mark.parametrize(
-    "table",
+    "make",
     [
-        plans_table(load_costs(FIGURES)),
-        limits_table(load_costs(FIGURES)),
-        validation_table(FIGURES),
-        growth_table(FIGURES),
+        lambda: plans_table(load_costs(FIGURES)),
+        lambda: limits_table(load_costs(FIGURES)),
+        lambda: validation_table(FIGURES),
+        lambda: growth_table(FIGURES),
     ],
     ids=["plans", "limits", "validation", "growth"],
 )
-def test_the_page_has_the_tables_of_the_stored_costs_once(table):
+def test_the_page_has_the_tables_of_the_stored_costs_once(make):
+    table = make()
+
     assert PAGE.count(table) == 1, (
         f"run python -m bench.simulation, and put this into the page once:\n{table}"
     )
