@@ -14,25 +14,27 @@ TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # those what most changes touch.
 LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server authors clients \
 	coding_agents deployment directories framework_snippets frameworks mcp_server monitoring operations \
-	security typescript_client \
-	$(addprefix python_client/test_,command.py hook_settings.py hooks.py restarts.py) \
-	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py oidc.py \
-	policy_walk.py) $(addprefix decisions/test_,ask_back.py collaboration.py keys_per_task.py \
-	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py)))
+	python_client security typescript_client \
+	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py \
+	keyboard.py oidc.py page_weight.py policy_walk.py) $(addprefix decisions/test_,ask_back.py collaboration.py keys_per_task.py \
+	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py))) \
+	tests/web/admin/test_admin_access.py
 # What both leave to `make test-release`: each test takes minutes of faults, of two versions side by
 # side, or of load. The races of grants hold on SQLite, too.
 RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,recovery upgrades \
 	deployment/test_key_rotation.py \
 	$(addprefix operations/test_,bench.py broker_failures.py database_away.py upgrades.py uploads.py)) \
 	tests/races/policies/test_grant_races.py
+# Sends each call as each caller; `make test` leaves it out.
+EACH_CALL := tests/api/base/test_any_request.py
 # Tests that generate their input: `make test` takes fewer examples than `make test-all`.
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
 	tests/unit/policies/test_policy_properties.py tests/unit/policies/test_implication.py \
-	tests/unit/policies/test_slots.py tests/api/base/test_any_request.py
+	tests/unit/policies/test_slots.py $(EACH_CALL)
 # What `make test-release` runs again, at every width and in both themes.
 FULL := tests/e2e/accessibility
-# Folders of tests/integration whose outcome depends on the database: locks, constraints, searches,
-# triggers, SQL. `make test-release` runs the others on PostgreSQL, too.
+# Folders of tests/integration whose outcome depends on the database: constraints, searches, triggers,
+# SQL. `make test-all` runs them on PostgreSQL, too, and `make test-release` the others.
 DATABASE := audit decisions platform runs webhooks
 OTHERS := $(filter-out $(DATABASE),$(notdir $(wildcard tests/integration/[a-z]*)))
 ON_POSTGRES := $(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest
@@ -51,10 +53,11 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run the checks and the tests that a change needs
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(LONG) $(RELEASE))
-	$(ON_POSTGRES) $(TWO_AT_ONCE) tests/races $(addprefix tests/integration/,$(DATABASE))
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(EACH_CALL) $(LONG) $(RELEASE))
+	$(ON_POSTGRES) $(TWO_AT_ONCE) tests/races
 
 test-all: test ## Run what CI runs: also clients, servers, accessibility, generated tests in full
+	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(DATABASE))
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(addprefix --ignore ,$(RELEASE))
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(GENERATED)
 

@@ -12,6 +12,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import override_settings
 
+from inbox.platform import timers
 from tests.support.agents import scripted_agents
 from tests.support.database.snapshots import Snapshot
 from tests.support.processes import migrated_database
@@ -104,6 +105,12 @@ def _nothing_was_tried_before() -> None:
     rate_limits.rate_limiter.cache_clear()
     headroom.clear()
     limit_memory.clear()
+
+
+@pytest.fixture(autouse=True)
+def _background_work_does_not_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else needs the process of a test."""
+    monkeypatch.setattr(timers, "_LONGEST_PAUSE_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,11 @@ from inbox.platform.timers import SLICE_SECONDS, Pacer
 
 
 @pytest.fixture
+def _background_work_does_not_pause():
+    """Here it does."""
+
+
+@pytest.fixture
 def other_work():
     """A thread that does what requests do: Python."""
     stopping = threading.Event()

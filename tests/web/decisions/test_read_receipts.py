@@ -1,21 +1,12 @@
 """Who has opened a request is in its trail, once for each view of it."""
 
-import re
-
 import pytest
-from playwright.sync_api import expect
 
 from inbox.actions.decisions.claims_and_comments import record_view
 from inbox.models import AuditEntry
 from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.integration.decisions.test_decide import ask_twice_about_one_call
-from tests.support.browser.site import open_site, wait_for
-from tests.support.steps import (
-    approve,
-    open_interrupts,
-    reread,
-    start,
-)
+from tests.support.steps import approve, open_interrupts, reread, start
 from tests.support.web.pages import words
 
 
@@ -104,33 +95,3 @@ def test_the_history_of_the_thread_says_who_has_seen_it(interrupt, reads_bob, re
     assert "Matches the audit trail." in words(
         reads_alice.get(f"/audit/calls/{interrupt.tool_call_id}/")
     )
-
-
-@pytest.mark.browser
-def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(tmp_path):
-    with open_site(tmp_path) as site, site.open_as("marco") as page:
-        interrupt = site.ask("tool_call")
-        entries = f"/api/threads/{interrupt['thread']}/audit"
-
-        def seen():
-            results = site.call(entries)["results"]
-            return [
-                entry["actor"]["name"] for entry in results if entry["action"] == "interrupt.viewed"
-            ]
-
-        ahead = page.context.new_page()
-        ahead.add_init_script(
-            "Object.defineProperty(document, 'hidden', { get: () => !window.shown });"
-        )
-        site.open(ahead, interrupt)
-        assert seen() == []
-
-        ahead.evaluate("shown = true; document.dispatchEvent(new Event('visibilitychange'))")
-        wait_for(seen)
-        site.open(page, interrupt)
-        page.reload()
-        site.wait_until_live(page)
-
-        assert seen() == ["Marco Ruiz"]
-        page.goto(f"{site.url}/audit/threads/{interrupt['thread']}/")
-        expect(page.locator("#entries")).to_contain_text(re.compile("You viewed this"))

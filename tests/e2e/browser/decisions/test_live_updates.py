@@ -1,6 +1,7 @@
 """Two people and two real browsers: what one does, the other sees without a reload."""
 
 import json
+import re
 import time
 
 import pytest
@@ -350,3 +351,32 @@ def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
 
         expect(priya.get_by_role("button", name="Copy my edits")).to_be_visible()
         assert json.loads(priya.locator("#edits").text_content() or "") == {"year": 2025}
+
+
+def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(site):
+    with site.open_as("marco") as page:
+        interrupt = site.ask("tool_call")
+        entries = f"/api/threads/{interrupt['thread']}/audit"
+
+        def seen():
+            results = site.call(entries)["results"]
+            return [
+                entry["actor"]["name"] for entry in results if entry["action"] == "interrupt.viewed"
+            ]
+
+        ahead = page.context.new_page()
+        ahead.add_init_script(
+            "Object.defineProperty(document, 'hidden', { get: () => !window.shown });"
+        )
+        site.open(ahead, interrupt)
+        assert seen() == []
+
+        ahead.evaluate("shown = true; document.dispatchEvent(new Event('visibilitychange'))")
+        wait_for(seen)
+        site.open(page, interrupt)
+        page.reload()
+        site.wait_until_live(page)
+
+        assert seen() == ["Marco Ruiz"]
+        page.goto(f"{site.url}/audit/threads/{interrupt['thread']}/")
+        expect(page.locator("#entries")).to_contain_text(re.compile("You viewed this"))
