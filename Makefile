@@ -12,18 +12,18 @@ SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only, and of
 # those what most changes touch.
-LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server authors clients \
-	coding_agents deployment directories framework_snippets frameworks mcp_server monitoring operations \
-	python_client security typescript_client \
+LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server directories mcp_server \
+	operations python_client security \
 	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py \
-	keyboard.py oidc.py page_weight.py policy_walk.py) $(addprefix decisions/test_,ask_back.py collaboration.py keys_per_task.py \
-	live_updates.py questions_stay.py spec_examples.py touch.py undo.py upload_fields.py walks.py))) \
-	tests/web/admin/test_admin_access.py
-# What both leave to `make test-release`: each test takes minutes of faults, of two versions side by
-# side, or of load. The races of grants hold on SQLite, too.
-RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,recovery upgrades \
-	deployment/test_key_rotation.py \
-	$(addprefix operations/test_,bench.py broker_failures.py database_away.py upgrades.py uploads.py)) \
+	keyboard.py oidc.py page_weight.py policy_walk.py) $(addprefix decisions/test_,ask_back.py \
+	collaboration.py keys_per_task.py live_updates.py questions_stay.py spec_examples.py touch.py undo.py \
+	upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
+# What both leave to `make test-release`: minutes of faults, of load, or of two versions side by side,
+# and what installs the packages of others. The races of grants hold on SQLite, too.
+RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,authors clients coding_agents \
+	deployment framework_snippets frameworks monitoring recovery typescript_client upgrades \
+	operations/workers/test_fair_workers.py $(addprefix operations/test_,bench.py broker_failures.py \
+	database_away.py start_retries.py support_processes.py upgrades.py uploads.py)) \
 	tests/races/policies/test_grant_races.py
 # Sends each call as each caller; `make test` leaves it out.
 EACH_CALL := tests/api/base/test_any_request.py
@@ -56,12 +56,12 @@ test: lint ## Run the checks and the tests that a change needs
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(EACH_CALL) $(LONG) $(RELEASE))
 	$(ON_POSTGRES) $(TWO_AT_ONCE) tests/races
 
-test-all: test ## Run what CI runs: also clients, servers, accessibility, generated tests in full
+test-all: test ## Run what CI runs: also servers, accessibility, generated tests in full
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(DATABASE))
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(addprefix --ignore ,$(RELEASE))
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(GENERATED)
 
-test-release: test-all ## Run everything, each night and before a release: faults, full matrix
+test-release: test-all ## Run everything, each night and before a release: faults, clients
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(RELEASE)
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(OTHERS))

@@ -228,7 +228,8 @@ def test_a_lost_connection_is_shown_and_healed(site):
 
 def test_a_thread_grows_while_its_run_streams(site):
     with site.open_as("marco") as page:
-        run = site.start("rehearse:stream:30:50")
+        # Long enough for a slow page to be opened while it streams.
+        run = site.start("rehearse:stream:200:50")
         page.goto(f"{site.url}/threads/{run['thread']}/")
         page.evaluate("window.isSamePage = true")
         lengths: set[int] = set()
@@ -236,9 +237,9 @@ def test_a_thread_grows_while_its_run_streams(site):
         def is_complete() -> bool:
             text = page.locator("#story").inner_text()
             lengths.add(len(text))
-            return "word 30" in text
+            return "word 200" in text
 
-        wait_for(is_complete)
+        wait_for(is_complete, seconds=60)
 
         print(f"\nthe streamed message was seen at {len(lengths)} lengths")
         assert len(lengths) >= 4
