@@ -109,7 +109,7 @@ def _nothing_was_tried_before() -> None:
 
 @pytest.fixture(autouse=True)
 def _background_work_does_not_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody else needs the process of a test."""
+    """Leave out pauses for requests: a test has its process to itself."""
     monkeypatch.setattr(timers, "_LONGEST_PAUSE_SECONDS", 0.0)
 
 
