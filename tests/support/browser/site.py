@@ -188,9 +188,8 @@ class Site:
         page.on("request", leaves)
 
 
-#: Chromium lets a page that is open know with a delay that its requests are intercepted.
-_WAIT_UNTIL_HELD = """async () => {
-  while ((await (await fetch("/healthz")).text()) !== "held");
+_WAIT_UNTIL_ROUTED = """async () => {
+  while ((await (await fetch("/healthz")).text()) !== "routed");
 }"""
 _DESK = {"width": 1440, "height": 900}
 
@@ -225,7 +224,7 @@ def hold_reading(page: Page) -> Callable[[], None]:
         while held:
             held.pop().continue_()
 
-    page.route("**/interrupts/*/*", hold)
+    _route(page, "**/interrupts/*/*", hold)
     return let_it_read
 
 
@@ -259,11 +258,16 @@ def hold_requests(page: Page, address: Any) -> list[Route]:
     def hold(route: Route) -> None:
         routes.append(route)
 
-    page.route(address, hold)
-    page.route("**/healthz", lambda route: route.fulfill(body="held"))
-    if page.url != "about:blank":
-        page.evaluate(_WAIT_UNTIL_HELD)
+    _route(page, address, hold)
     return routes
+
+
+def _route(page: Page, address: Any, answer: Callable[[Route], None]) -> None:
+    """Intercept requests from now on: Chromium tells a page that is open with a delay."""
+    page.route(address, answer)
+    page.route("**/healthz", lambda route: route.fulfill(body="routed"))
+    if page.url != "about:blank":
+        page.evaluate(_WAIT_UNTIL_ROUTED)
 
 
 def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
