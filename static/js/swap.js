@@ -32,6 +32,14 @@ function keepSelection(element) {
   }
 }
 
+/** Keep open what the reader opened, if the new element has the same parts. */
+function keepOpened(element, newElement) {
+  const parts = element.querySelectorAll("details");
+  const newParts = newElement.querySelectorAll("details");
+  if (parts.length !== newParts.length) return;
+  parts.forEach(({ open }, index) => (newParts[index].open = open));
+}
+
 /** Update a list child by child, so that unchanged children keep focus and selection. */
 function mergeChildren(list, newList) {
   const current = new Map(Array.from(list.children, (child) => [child.id, child]));
@@ -46,6 +54,7 @@ function mergeChildren(list, newList) {
     }
     for (const row of child.querySelectorAll("li[id]")) serverHtml.set(row.id, row.outerHTML);
     keepSelection(child);
+    if (current.has(child.id)) keepOpened(current.get(child.id), child);
     return child;
   });
   const focusedId = document.activeElement?.id;
@@ -104,6 +113,7 @@ function mayReplace(target, element) {
       // Show why an answer was rejected until the state changes.
       return !("refused" in target.dataset && isSameMode);
     default:
+      keepOpened(target, element);
       return true;
   }
 }

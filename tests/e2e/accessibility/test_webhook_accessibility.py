@@ -145,6 +145,20 @@ def test_a_page_has_no_fault(site, page, hook, name):
     assert find_faults(page) == []
 
 
+def test_an_open_delivery_stays_open_below_new_ones(site, page, hook):
+    page.goto(f"{site.url}{hook}")
+    site.wait_until_live(page)
+    opened = page.locator(f"#{page.locator('#sent > li').first.get_attribute('id')}")
+    opened.locator("summary").click()
+
+    site.ask("confirmation")
+    site.ask("confirmation")
+
+    expect(page.locator("#sent > li").first).to_contain_text("interrupt.opened")
+    expect(opened.locator("pre").first).to_be_visible()
+    expect(opened.locator("summary")).to_be_focused()
+
+
 @pytest.mark.parametrize("path", ["/", "/webhooks/", "/webhooks/new/", "{hook}", "{hook}change/"])
 def test_a_page_weighs_at_most_60_kilobytes(site, hook, path):
     with site.browse(storage_state=site.state_of("admin")) as page:

@@ -100,6 +100,21 @@ def test_text_focus_and_caret_survive_other_news(site):
         expect(page.locator("button[value=approve]")).to_contain_text("Approve with 1 change")
 
 
+def test_what_a_reader_opened_stays_open_when_the_page_changes(site):
+    decided, other = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
+    with site.open_as("priya") as page:
+        site.decide(decided, {"approved": True})
+        site.open(page, decided)
+        answer = page.locator("#outcome details").last
+        answer.locator("summary").click()
+
+        site.decide(other, {"approved": True})
+
+        expect(page.locator("#result-title ~ pre").last).to_be_visible()
+        expect(answer.locator("pre")).to_be_visible()
+        expect(answer.locator("summary")).to_be_focused()
+
+
 def test_deciding_at_the_same_time_shows_who_was_faster(site):
     interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
