@@ -1,4 +1,8 @@
-"""All tables in one step, in place of the migrations 0001 to 0046."""
+"""
+All tables in one step, in place of the migrations 0001 to 0046.
+
+Django cannot have a squash replace another one: `migrate` records this one where those were applied.
+"""
 
 import django.contrib.auth.models
 import django.contrib.auth.validators
@@ -10,55 +14,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    replaces = [
-        ('inbox', '0001_initial'),
-        ('inbox', '0002_append_only'),
-        ('inbox', '0003_team_work'),
-        ('inbox', '0004_triage'),
-        ('inbox', '0005_fill_triage'),
-        ('inbox', '0006_triage_indexes'),
-        ('inbox', '0007_remote_agents'),
-        ('inbox', '0008_thread_memory'),
-        ('inbox', '0009_connection_tests'),
-        ('inbox', '0010_webhooks'),
-        ('inbox', '0011_api_keys'),
-        ('inbox', '0012_runs_of_teams'),
-        ('inbox', '0013_fill_runs_of_teams'),
-        ('inbox', '0014_list_indexes'),
-        ('inbox', '0015_audit_chain'),
-        ('inbox', '0016_fill_audit_chain'),
-        ('inbox', '0017_audit_constraints'),
-        ('inbox', '0018_audit_sinks_and_retention'),
-        ('inbox', '0019_invitations'),
-        ('inbox', '0020_orders'),
-        ('inbox', '0021_calls_of_teams'),
-        ('inbox', '0022_fill_calls_of_teams'),
-        ('inbox', '0023_call_indexes'),
-        ('inbox', '0024_sightings'),
-        ('inbox', '0025_audit_checks'),
-        ('inbox', '0026_calls_by_day'),
-        ('inbox', '0027_delivery_log'),
-        ('inbox', '0028_plurals'),
-        ('inbox', '0029_answer_gate'),
-        ('inbox', '0030_unseen_decisions'),
-        ('inbox', '0031_client_messages'),
-        ('inbox', '0032_hashed_sessions'),
-        ('inbox', '0033_signed_decisions'),
-        ('inbox', '0034_sign_decisions'),
-        ('inbox', '0035_run_requester'),
-        ('inbox', '0036_request_expiry'),
-        ('inbox', '0037_uncapped_expiry'),
-        ('inbox', '0038_refusal_counts'),
-        ('inbox', '0039_answer_metadata'),
-        ('inbox', '0040_interrupt_message'),
-        ('inbox', '0041_written_numbers'),
-        ('inbox', '0042_delivered_request'),
-        ('inbox', '0043_request_of_an_answer'),
-        ('inbox', '0044_fill_client_messages'),
-        ('inbox', '0045_client_messages_are_stored'),
-        ('inbox', '0046_team_headings'),
-    ]
 
     initial = True
 

@@ -11,8 +11,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 log = structlog.get_logger(__name__)
 
-#: The migrations up to this one are squashed, and their files are gone.
-LAST_SQUASHED = ("inbox", "0046_team_headings")
+#: The files of the migrations up to this one are gone, and another one is in their place.
+LAST_REMOVED = ("inbox", "0046_team_headings")
+IN_THEIR_PLACE = ("inbox", "0001_squashed_0046_team_headings")
 #: Longest wait for a lock on PostgreSQL, while which others wait behind the migration. Shorter than
 #: `deadlock_timeout` (1 s): in a deadlock the migration gives up, never a worker.
 LOCK_MILLISECONDS = 500
@@ -24,11 +25,14 @@ _LOCK_NOT_AVAILABLE = "55P03"
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
-        applied = MigrationRecorder(connection).applied_migrations()
-        if LAST_SQUASHED not in applied and any(app == "inbox" for app, _ in applied):
+        recorder = MigrationRecorder(connection)
+        applied = recorder.applied_migrations()
+        if LAST_REMOVED in applied and IN_THEIR_PLACE not in applied:
+            recorder.record_applied(*IN_THEIR_PLACE)
+        elif LAST_REMOVED not in applied and any(app == "inbox" for app, _ in applied):
             # Django would report a migration that depends on a missing one.
             raise CommandError(
-                f"This database is older than the migration {LAST_SQUASHED[1]}, and this version "
+                f"This database is older than the migration {LAST_REMOVED[1]}, and this version "
                 "cannot upgrade it. Run `manage.py migrate` of the revision f0e86c2 first, and "
                 "then this command again. See docs/operations.md, Upgrades."
             )

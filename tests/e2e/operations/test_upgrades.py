@@ -278,8 +278,10 @@ def schema_of(site: Site) -> list[str]:
                 "is_nullable, column_default FROM information_schema.columns "
                 "WHERE table_schema = 'public'"
             ),
+            # Automatic names of indexes have the name that the table had when it was made.
             *site.query(
-                "SELECT tablename, 'index', indexdef FROM pg_indexes WHERE schemaname = 'public'"
+                r"SELECT tablename, regexp_replace(indexdef, 'INDEX \S+_(pkey|key|like) ', '') "
+                "FROM pg_indexes WHERE schemaname = 'public'"
             ),
             *site.query(
                 "SELECT conrelid::regclass::text, pg_get_constraintdef(oid), condeferrable "
