@@ -76,13 +76,25 @@ client-typescript: dev ## Build the TypeScript client, install it into an empty 
 	$(BIN)/python -m pytest tests/e2e/typescript_client
 
 lint: dev ## Run the checks that need no test
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LINT)
+
+LINT := $(addprefix lint-,types client-types style imports names dead-code migrations)
+.PHONY: $(LINT)
+
+lint-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+lint-types:
 	$(BIN)/mypy
+lint-client-types:
 	$(BIN)/mypy --config-file clients/python/pyproject.toml
+lint-imports:
 	PYTHONPATH=clients/python/src $(BIN)/lint-imports
+lint-names:
 	$(BIN)/python tools/plain_names.py
+lint-dead-code:
 	$(BIN)/python tools/dead_code.py
+lint-migrations:
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 texts: dev ## Collect the texts of pages, and compile their translations

@@ -1,5 +1,6 @@
 """The people that tests speak of: Alice starts runs, Bob decides, Carol is a stranger."""
 
+import gc
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,6 +87,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = ("campaign", "services", "javascript", "browser")
     first = {item.path for item in items if any(map(item.get_closest_marker, slow))}
     items.sort(key=lambda item: item.path not in first)
+
+
+def pytest_collection_finish() -> None:
+    """The collected tests stay until the end: collecting garbage need not visit them each time."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
