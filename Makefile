@@ -8,11 +8,8 @@ ALL_EXTRAS := langgraph pydantic-ai maf genkit s3 otel
 VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
-# Files in the order of tests/conftest.py, each by one process.
-AT_ONCE := --dist loadfile --no-loadscope-reorder
-TWO_AT_ONCE := -n 2 $(AT_ONCE)
-# For tests that wait for servers and browsers most of their time.
-THREE_AT_ONCE := -n 3 $(AT_ONCE)
+# Files in the order of tests/conftest.py, each by one of two processes.
+TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only, and of
 # those what most changes touch.
 LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server directories mcp_server \
@@ -61,7 +58,7 @@ test: lint ## Run the checks and the tests that a change needs
 
 test-all: test ## Run what CI runs: also servers, accessibility, generated tests in full
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(DATABASE))
-	$(BIN)/python -m pytest $(THREE_AT_ONCE) $(LONG) $(addprefix --ignore ,$(RELEASE))
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(addprefix --ignore ,$(RELEASE))
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(GENERATED)
 
 test-release: test-all ## Run everything, each night and before a release: faults, clients

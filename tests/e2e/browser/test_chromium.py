@@ -1,3 +1,4 @@
+import psutil
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -17,14 +18,13 @@ def test_chromium_runs_the_scripts_of_a_page(page):
     assert page.text_content("#said") == "42"
 
 
-def test_chromium_disables_all_features_that_playwright_disables(page):
-    page.goto("chrome://version")
-
-    command = page.inner_text("#command_line")
+def test_chromium_disables_all_features_that_playwright_disables(chromium):
+    processes = chromium.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    (pid,) = (each["id"] for each in processes if each["type"] == "browser")
 
     playwrights, ours = (
         set(argument.removeprefix(_FEATURES).split(","))
-        for argument in command.split()
+        for argument in psutil.Process(pid).cmdline()
         if argument.startswith(_FEATURES)
     )
     assert playwrights <= ours

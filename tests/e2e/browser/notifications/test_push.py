@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import PHONE, Site, open_site, wait_for
+from tests.support.chromium import launch
 from tests.support.notifications.push_server import Browser, PushServer, run_push_server
 
 pytestmark = pytest.mark.browser
@@ -36,7 +37,10 @@ PushManager.prototype.getSubscription = async () => withMethods(stored());
 @pytest.fixture(scope="module")
 def site(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     hosts = {"SIGNOFF_PRIVATE_WEBHOOK_HOSTS": "127.0.0.1"}
-    with open_site(tmp_path_factory.mktemp("push"), chromium, **hosts) as site:
+    with (
+        launch(chromium.browser_type, full=True) as full_chromium,
+        open_site(tmp_path_factory.mktemp("push"), full_chromium, **hosts) as site,
+    ):
         yield site
 
 
