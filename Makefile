@@ -76,7 +76,7 @@ client-typescript: dev ## Build the TypeScript client, install it into an empty 
 	$(BIN)/python -m pytest tests/e2e/typescript_client
 
 lint: dev ## Run the checks that need no test
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync $(LINT)
+	@$(MAKE) --no-print-directory --jobs 2 $(addprefix --,$(filter output-sync,$(.FEATURES))) $(LINT)
 
 LINT := $(addprefix lint-,types client-types style imports names dead-code migrations)
 .PHONY: $(LINT)
@@ -87,7 +87,7 @@ lint-style:
 lint-types:
 	$(BIN)/mypy
 lint-client-types:
-	$(BIN)/mypy --config-file clients/python/pyproject.toml
+	$(BIN)/mypy --cache-dir .mypy_cache/client --config-file clients/python/pyproject.toml
 lint-imports:
 	PYTHONPATH=clients/python/src $(BIN)/lint-imports
 lint-names:
