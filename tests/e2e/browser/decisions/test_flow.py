@@ -271,6 +271,8 @@ def test_a_late_key_decides_nothing_before_the_next_request_opens(site, ids):
         is_current(page, ids[0])
         requests = Requests(page)
 
+        # A refresh would take the buttons away before the late key.
+        hold_requests(page, f"**/interrupts/{ids[0]}/")
         page.keyboard.press("a")
         page.keyboard.press("Enter")
         expect(page.locator("#detail[inert]")).to_have_count(1)
