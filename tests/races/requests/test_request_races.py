@@ -7,12 +7,12 @@ import pytest
 
 from inbox.actions.decisions.decide import decide
 from inbox.actions.idempotency import IdempotencyKey
-from inbox.actions.requests import call_permits
 from inbox.actions.requests.ask import ask
 from inbox.actions.requests.call_permits import revoke_call, start_call
 from inbox.actions.requests.call_reports import Report, report_call
 from inbox.actions.requests.due_calls import settle_due_calls
 from inbox.actions.requests.withdraw_request import withdraw_request
+from inbox.actions.runs import tool_calls
 from inbox.models import AgentRequest, AuditEntry, Decision, Event, Interrupt, Run, ToolCall
 from inbox.queries.people.api_keys import actor_of_header
 from inbox.rules import errors
@@ -113,14 +113,14 @@ def test_without_the_lock_two_attempts_find_the_call_waiting(
 ):
     request = new_request()
     answer(request, race_bob)
-    meeting, original = Meeting(2), call_permits.plan_start
+    meeting, original = Meeting(2), tool_calls.denying_rules
 
-    def meet_then_plan(*arguments, **members):
-        plan = original(*arguments, **members)
+    def meet(*arguments):
+        # Both have read the call, and neither has started it.
         meeting.wait()
-        return plan
+        return original(*arguments)
 
-    monkeypatch.setattr(call_permits, "plan_start", meet_then_plan)
+    monkeypatch.setattr(tool_calls, "denying_rules", meet)
 
     outcomes = at_once([starting(request, program, name) for name in "ab"])
 
