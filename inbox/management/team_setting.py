@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from inbox.management.operator_command import OperatorCommand
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import RequestRejected
 
 
-class TeamSettingCommand(BaseCommand):
+class TeamSettingCommand(OperatorCommand):
     """A command with a team and a value, which `change` sets."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

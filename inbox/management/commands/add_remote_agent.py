@@ -4,15 +4,16 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.management.operator_command import OperatorCommand
 from inbox.management.teams import ensure_team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,16 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.webhooks.endpoints import add_webhook
+from inbox.management.operator_command import OperatorCommand
 from inbox.management.teams import ensure_team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.runs.restored_runs import record_restoration, stop_restored_run
+from inbox.management.operator_command import OperatorCommand
 from inbox.queries.runs.latest_run import unfinished_threads
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = f"{__doc__} Run it once, before the first start after a restore."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

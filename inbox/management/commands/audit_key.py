@@ -4,14 +4,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox import transparency_log
 from inbox.actions.audit.transparency_log import LogMismatch
+from inbox.management.operator_command import OperatorCommand
 from inbox.rules.people.access import OPERATOR
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

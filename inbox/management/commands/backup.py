@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from inbox.actions.audit.backup_entries import record_backup
 from inbox.management.backups import Manifest, key_digest, write_backup
+from inbox.management.operator_command import OperatorCommand
 from inbox.platform import clock
 from inbox.platform.deployment.secret_settings import read_secret
 
@@ -25,7 +26,7 @@ KEY_SETTINGS = (
 )
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

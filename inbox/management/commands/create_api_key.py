@@ -3,16 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.directories.directories import add_directory
 from inbox.actions.people.api_keys import make_key
+from inbox.management.operator_command import OperatorCommand
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Permission
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

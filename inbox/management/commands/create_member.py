@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 
 from inbox.actions.people.provisioning import add_member
+from inbox.management.operator_command import OperatorCommand
 from inbox.management.teams import add_agent, ensure_team_by_slug
 from inbox.queries.people.accounts import member_without_password
 from inbox.rules.errors import RequestRejected
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from inbox import models
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
+from inbox.management.operator_command import OperatorCommand
 
-class Command(BaseCommand):
+
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def handle(self, *args: Any, **options: Any) -> None:

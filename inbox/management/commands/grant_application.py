@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
+from inbox.management.operator_command import OperatorCommand
 from inbox.platform import append_only_triggers
 from inbox.platform.deployment.secret_settings import read_secret
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import override
 
+from inbox.management.operator_command import OperatorCommand
 from inbox.sending.notification_sender import send_test_mail, send_test_to_chat
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

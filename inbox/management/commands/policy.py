@@ -6,12 +6,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from agents.agui import strict_json
 from inbox.actions.policies.installation import publish_installation_policy
 from inbox.actions.policies.reapply import reapply_policies
 from inbox.actions.policies.versions import publish_draft, save_draft
+from inbox.management.operator_command import OperatorCommand
 from inbox.queries.people.accounts import user_by_login
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.teams import team_by_slug
@@ -25,7 +26,7 @@ from inbox.rules.policies.language.policy import Effect
 MAX_FILE_BYTES = 1024 * 1024
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

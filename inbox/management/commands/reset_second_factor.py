@@ -3,17 +3,18 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.people.accounts import reset_factors
 from inbox.actions.people.members import change_team
+from inbox.management.operator_command import OperatorCommand
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import OPERATOR, SEED
 from inbox.rules.people.required_sign_in import RequiredSignIn
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.migrations.loader import MigrationLoader
 
 from inbox.management import backups
 from inbox.management.backups import BackupFailed, Manifest, key_digest
+from inbox.management.operator_command import OperatorCommand
 from inbox.platform.deployment.secret_settings import read_secret
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

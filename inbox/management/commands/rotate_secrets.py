@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions import stored_secrets
 from inbox.actions.stored_secrets import UNREADABLE
+from inbox.management.operator_command import OperatorCommand
 from inbox.platform.deployment.secret_settings import replace_secret_file
 from inbox.platform.encryption import KeySetting, configured_keys, session_keys
 from inbox.rules.people.access import OPERATOR
@@ -18,7 +19,7 @@ from inbox.rules.people.access import OPERATOR
 PASSES = 3
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         f"{__doc__} Every process must have the newest key before; docs/keys.md has the steps. "
         "Exits with 1 if secrets remain that depend on other keys, or that no key reads."

@@ -3,14 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inbox.actions.people.accounts import set_superuser
+from inbox.management.operator_command import OperatorCommand
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:

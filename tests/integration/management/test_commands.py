@@ -10,6 +10,8 @@ from django.test import Client
 
 from inbox.models import AuditEntry, Membership, User
 from inbox.queries.people.api_keys import actor_of_key
+from tests.support.children import StartFailed
+from tests.support.processes import embedded_environment, manage
 from tests.support.steps import reread, start
 
 
@@ -29,6 +31,13 @@ def test_a_key_is_printed_alone_and_works(world):
 def test_a_key_for_a_team_that_is_not_there_is_refused_with_a_way_out(world):
     with pytest.raises(CommandError, match="create_member"):
         run("create_api_key", "--name", "ci", "--team", "nobody", "--scope", "run")
+
+
+def test_a_command_is_refused_while_a_key_is_too_short(tmp_path):
+    environment = embedded_environment(tmp_path, SIGNOFF_ENCRYPTION_KEYS="short")
+
+    with pytest.raises(StartFailed, match=r"signoff\.E010"):
+        manage(environment, "audit_key")
 
 
 _EVE = ("create_member", "--username", "eve", "--team", "new", "--role", "admin")
