@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ class Desk:
         """Go on as another agent: each may ask a number of times a minute."""
         self.agent, self.key = next(self._agents)
         self._program = _api(self.url, self.key)
+        self._since = datetime.now(UTC)
 
     def environment(self, directory: Path, **more: str) -> dict[str, str]:
         """Return the environment of a program whose files are in a directory of its own."""
@@ -67,7 +69,7 @@ class Desk:
         }
 
     def next_request(self) -> dict[str, Any]:
-        """Wait for an open request that this did not return before."""
+        """Wait for an open request of this test that this did not return before."""
         return self.next_requests(1)[0]
 
     def next_requests(self, number: int) -> list[dict[str, Any]]:
@@ -77,10 +79,14 @@ class Desk:
         while len(requests) < number:
             assert time.monotonic() < deadline, f"{len(requests)} of {number} requests came"
             rows = self._get("/api/requests", status="open", limit="200")["results"]
-            requests = [row for row in rows if row["id"] not in self._seen]
+            requests = [row for row in rows if self._is_new(row)]
             time.sleep(0.02)
         self._seen |= {request["id"] for request in requests}
         return requests
+
+    def _is_new(self, request: Mapping[str, Any]) -> bool:
+        created = datetime.fromisoformat(request["created_at"])
+        return created >= self._since and request["id"] not in self._seen
 
     def read(self, request_id: str) -> dict[str, Any]:
         return self._get(f"/api/requests/{request_id}")
