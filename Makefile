@@ -12,18 +12,20 @@ SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to `make test-all`: of the running product it tests the pages only, and of
 # those what most changes touch.
-LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server directories mcp_server \
-	operations python_client security \
-	$(addprefix browser/,notifications $(addprefix test_,account.py admin.py api_docs.py audit.py \
-	keyboard.py oidc.py page_weight.py policy_walk.py) $(addprefix decisions/test_,ask_back.py \
-	collaboration.py drafts.py keys_per_task.py lists_and_commands.py live_updates.py questions_stay.py \
-	spec_examples.py touch.py undo.py upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
-# What both leave to `make test-release`: minutes of faults, of load, or of two versions side by side,
-# and what installs the packages of others. The races of grants hold on SQLite, too.
+LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server mcp_server \
+	operations python_client security $(addprefix browser/,notifications \
+	$(addprefix test_,account.py admin.py audit.py keyboard.py oidc.py page_weight.py policy_walk.py) \
+	$(addprefix decisions/test_,ask_back.py collaboration.py drafts.py keys_per_task.py \
+	lists_and_commands.py live_updates.py questions_stay.py spec_examples.py touch.py undo.py \
+	upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
+# What both leave to `make test-release`: minutes of faults, load or limits, two versions side by side,
+# the viewer of the API documentation, and what installs the packages of others. The races of grants
+# hold on SQLite, too.
 RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,authors clients coding_agents \
-	deployment framework_snippets frameworks monitoring recovery typescript_client upgrades \
+	deployment directories framework_snippets frameworks monitoring recovery typescript_client upgrades \
+	browser/test_api_docs.py $(addprefix agui_server/limits/test_,rate_limits.py stream_limits.py) \
 	operations/workers/test_fair_workers.py $(addprefix operations/test_,bench.py broker_failures.py \
-	database_away.py start_retries.py support_processes.py upgrades.py uploads.py)) \
+	database_away.py first_requests.py start_retries.py support_processes.py upgrades.py uploads.py)) \
 	tests/races/policies/test_grant_races.py
 # Sends each call as each caller; `make test` leaves it out.
 EACH_CALL := tests/api/base/test_any_request.py
