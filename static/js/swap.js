@@ -32,12 +32,12 @@ function keepSelection(element) {
   }
 }
 
-/** Keep open what the reader opened, if the new element has the same parts. */
+/** Keep sections as the reader left them, matched by the id of their summary. */
 function keepOpened(element, newElement) {
-  const parts = element.querySelectorAll("details");
-  const newParts = newElement.querySelectorAll("details");
-  if (parts.length !== newParts.length) return;
-  parts.forEach(({ open }, index) => (newParts[index].open = open));
+  for (const { id, parentElement } of element.querySelectorAll("details > summary[id]")) {
+    const summary = newElement.querySelector(`#${CSS.escape(id)}`);
+    if (summary) summary.parentElement.open = parentElement.open;
+  }
 }
 
 /** Update a list child by child, so that unchanged children keep focus and selection. */

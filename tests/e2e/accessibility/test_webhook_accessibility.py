@@ -150,6 +150,7 @@ def test_an_open_delivery_stays_open_below_new_ones(site, page, hook):
     site.wait_until_live(page)
     opened = page.locator(f"#{page.locator('#sent > li').first.get_attribute('id')}")
     opened.locator("summary").click()
+    row = opened.element_handle()
 
     site.ask("confirmation")
     site.ask("confirmation")
@@ -157,6 +158,7 @@ def test_an_open_delivery_stays_open_below_new_ones(site, page, hook):
     expect(page.locator("#sent > li").first).to_contain_text("interrupt.opened")
     expect(opened.locator("pre").first).to_be_visible()
     expect(opened.locator("summary")).to_be_focused()
+    assert row.evaluate("row => row.isConnected")
 
 
 @pytest.mark.parametrize("path", ["/", "/webhooks/", "/webhooks/new/", "{hook}", "{hook}change/"])

@@ -100,7 +100,7 @@ def test_text_focus_and_caret_survive_other_news(site):
         expect(page.locator("button[value=approve]")).to_contain_text("Approve with 1 change")
 
 
-def test_what_a_reader_opened_stays_open_when_the_page_changes(site):
+def test_open_sections_stay_open_after_a_live_update(site):
     decided, other = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
     with site.open_as("priya") as page:
         site.decide(decided, {"approved": True})
