@@ -18,14 +18,13 @@ LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_serv
 	$(addprefix decisions/test_,ask_back.py collaboration.py drafts.py keys_per_task.py \
 	lists_and_commands.py live_updates.py questions_stay.py spec_examples.py touch.py undo.py \
 	upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
-# What both leave to `make test-release`: minutes of faults, load or limits, two versions side by side,
-# the viewer of the API documentation, and what installs the packages of others. The races of grants
-# hold on SQLite, too.
+# Only `make test-release` runs these: faults, load and limits, upgrades, deployments, monitoring, the
+# viewer of the API documentation, and packages of others. The races of grants hold on SQLite, too.
 RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,authors clients coding_agents \
 	deployment directories framework_snippets frameworks monitoring recovery typescript_client upgrades \
 	browser/test_api_docs.py $(addprefix agui_server/limits/test_,rate_limits.py stream_limits.py) \
 	operations/workers/test_fair_workers.py $(addprefix operations/test_,bench.py broker_failures.py \
-	database_away.py first_requests.py start_retries.py support_processes.py upgrades.py uploads.py)) \
+	database_away.py start_retries.py support_processes.py upgrades.py uploads.py)) \
 	tests/races/policies/test_grant_races.py
 # Sends each call as each caller; `make test` leaves it out.
 EACH_CALL := tests/api/base/test_any_request.py
