@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The collected tests stay until the end: collecting garbage need not visit them each time."""
+    """Exclude the collected tests from garbage collection: they live until the end."""
     gc.freeze()
 
 

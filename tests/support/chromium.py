@@ -60,18 +60,20 @@ def find_chromium(*, full: bool = False) -> Path:
     """
     Find a Chromium, or install one: as root from Debian, otherwise by Playwright's download.
 
-    Its headless shell will do unless it has to be `full`.
+    Prefer the headless shell, unless `full` is set.
 
     Raises:
         StartFailed: there is none and none could be installed; the text says what was tried.
     """
-    names, package = (_NAMES, _FULL) if full else ((_SHELL, *_NAMES), _SHELL)
+    names = _NAMES if full else (_SHELL, *_NAMES)
+    packages = (_FULL,) if full else (_SHELL, _FULL)  # older releases have no package of the shell
+    from_debian = [partial(_install_from_debian, package) for package in packages]
     with exclusive("chromium"):  # two workers of a test run must not both install it
         failures: list[str] = []
         installed = _installed(names) or _playwrights()
         if installed:
             return installed
-        for install in (partial(_install_from_debian, package), _install_by_playwright):
+        for install in (*from_debian, _install_by_playwright):
             failures.append(install())
             installed = _installed(names) or _playwrights()
             if installed:
@@ -86,9 +88,9 @@ def open_chromium() -> Iterator[Browser]:
         yield browser
 
 
-def launch(kind: BrowserType, *, full: bool = False) -> Browser:
-    """Start another Chromium for the same tests, which have one `sync_playwright` only."""
-    return kind.launch(executable_path=find_chromium(full=full), args=[*ARGUMENTS])
+def launch(browser_type: BrowserType, *, full: bool = False) -> Browser:
+    """Start a Chromium; a process can have only one `sync_playwright`."""
+    return browser_type.launch(executable_path=find_chromium(full=full), args=[*ARGUMENTS])
 
 
 def _installed(names: Sequence[str]) -> Path | None:

@@ -11,9 +11,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 log = structlog.get_logger(__name__)
 
-#: The files of the migrations up to this one are gone, and another one is in their place.
+#: The last migration whose file was removed, and the migration that replaces all up to it.
 LAST_REMOVED = ("inbox", "0046_team_headings")
-IN_THEIR_PLACE = ("inbox", "0001_squashed_0046_team_headings")
+REPLACEMENT = ("inbox", "0001_squashed_0046_team_headings")
 #: Longest wait for a lock on PostgreSQL, while which others wait behind the migration. Shorter than
 #: `deadlock_timeout` (1 s): in a deadlock the migration gives up, never a worker.
 LOCK_MILLISECONDS = 500
@@ -27,8 +27,8 @@ class Command(migrate.Command):
         connection = connections[options["database"]]
         recorder = MigrationRecorder(connection)
         applied = recorder.applied_migrations()
-        if LAST_REMOVED in applied and IN_THEIR_PLACE not in applied:
-            recorder.record_applied(*IN_THEIR_PLACE)
+        if LAST_REMOVED in applied and REPLACEMENT not in applied:
+            recorder.record_applied(*REPLACEMENT)
         elif LAST_REMOVED not in applied and any(app == "inbox" for app, _ in applied):
             # Django would report a migration that depends on a missing one.
             raise CommandError(

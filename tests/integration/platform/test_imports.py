@@ -1,4 +1,4 @@
-"""What processes import."""
+"""The modules that processes import."""
 
 import subprocess
 import sys
