@@ -276,6 +276,7 @@ def test_a_page_of_somebody_who_signed_out_never_shows_for_another_person(site):
         site.wait_until_live(page)
         other_tab = page.context.new_page()
         other_tab.goto(site.url)
+        site.wait_until_live(other_tab)
         other_tab.evaluate("document.querySelector('form[action=\"/logout/\"]').submit()")
         other_tab.wait_for_url("**/login/")
         expect_hidden_page(page)
