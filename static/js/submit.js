@@ -27,6 +27,12 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
+// The form may be older than the session: a refresh keeps forms that have not changed.
+document.addEventListener("submit", ({ target }) => {
+  const field = target.querySelector('[name="csrfmiddlewaretoken"]');
+  if (field && csrfToken()) field.value = csrfToken();
+});
+
 // While another request is being opened, a key pressed just before can still press a button of this one.
 document.addEventListener("htmx:confirm", (event) => {
   const { elt } = event.detail;

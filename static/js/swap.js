@@ -7,13 +7,20 @@ import { main } from "./page.js";
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
 
+const TOKEN = /( name="csrfmiddlewaretoken" value=")\w+/g;
+
+/** Return the HTML of an element without CSRF tokens, which differ in every response. */
+function htmlOf(element) {
+  return element.outerHTML.replace(TOKEN, "$1");
+}
+
 /** Store the HTML of the live elements below `root`. */
 export function rememberHtml(root) {
   for (const element of root.querySelectorAll("[data-live]")) {
-    serverHtml.set(element.id, element.outerHTML);
+    serverHtml.set(element.id, htmlOf(element));
     if (element.dataset.live === "keyed") {
       for (const child of element.querySelectorAll("li[id]")) {
-        serverHtml.set(child.id, child.outerHTML);
+        serverHtml.set(child.id, htmlOf(child));
       }
     }
   }
@@ -44,7 +51,7 @@ function keepOpened(element, newElement) {
 function mergeChildren(list, newList) {
   const current = new Map(Array.from(list.children, (child) => [child.id, child]));
   const children = Array.from(newList.children, (child) => {
-    const html = child.outerHTML;
+    const html = htmlOf(child);
     const isSame = current.has(child.id) && serverHtml.get(child.id) === html;
     serverHtml.set(child.id, html);
     if (isSame) return current.get(child.id);
@@ -52,7 +59,7 @@ function mergeChildren(list, newList) {
       mergeFold(current.get(child.id), child, mergeChildren);
       return current.get(child.id);
     }
-    for (const row of child.querySelectorAll("li[id]")) serverHtml.set(row.id, row.outerHTML);
+    for (const row of child.querySelectorAll("li[id]")) serverHtml.set(row.id, htmlOf(row));
     keepSelection(child);
     if (current.has(child.id)) keepOpened(current.get(child.id), child);
     return child;
@@ -132,7 +139,7 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   const element = fragment.firstElementChild;
-  const html = element.outerHTML;
+  const html = htmlOf(element);
   const isOther = serverHtml.get(target.id) !== html;
   // Before a part with the focus is moved to its new place.
   if (isOther) noteFocus(target);

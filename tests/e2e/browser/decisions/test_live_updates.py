@@ -115,6 +115,35 @@ def test_open_sections_stay_open_after_a_live_update(site):
         expect(answer.locator("summary")).to_be_focused()
 
 
+def test_a_form_that_has_not_changed_stays_in_a_live_update(site):
+    decided, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
+    with site.open_as("priya") as page:
+        page.goto(f"{site.url}/threads/{decided['thread']}/")
+        site.wait_until_live(page)
+        cancel = page.locator("#runs").get_by_role("button", name="Cancel")
+        form = page.locator("#runs form").last.element_handle()
+        cancel.last.focus()
+
+        site.decide(decided, {"approved": True})
+
+        expect(page.locator("#asks li")).to_have_count(1)
+        assert form.evaluate("form => form.isConnected")
+        expect(cancel.last).to_be_focused()
+
+
+def test_a_form_is_sent_after_its_reader_signed_in_again(site):
+    (interrupt,) = site.play(staged_interrupts.REFUND)
+    with site.open_as("priya") as page:
+        page.goto(f"{site.url}/threads/{interrupt['thread']}/")
+        site.wait_until_live(page)
+        # As signing in does, in another tab.
+        page.evaluate("document.cookie = `csrftoken=${'n'.repeat(32)}; path=/`")
+
+        page.locator("#runs").get_by_role("button", name="Cancel").last.click()
+
+        expect(page.locator("#runs")).to_contain_text("Priya Shah")  # whose run cancels
+
+
 def test_deciding_at_the_same_time_shows_who_was_faster(site):
     interrupt = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
