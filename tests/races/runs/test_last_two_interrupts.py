@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError
 
 from inbox import engine
+from inbox.actions.audit import audit_trail
 from inbox.actions.decisions import decide
 from inbox.models import Decision, Run
 from inbox.queries.runs.latest_run import interrupted_run
@@ -78,13 +79,22 @@ def test_the_lock_keeps_the_second_away_until_the_first_has_committed(
 
 
 def test_without_the_lock_the_chain_of_the_trail_lets_one_of_them_through(
-    committed_world, race_bob, erin, meeting, without_the_lock
+    committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     run, first, second = ask_all_but_two(committed_world, race_bob, 2)
+    meeting, original = Meeting(2), audit_trail._next_place
+
+    def read_and_meet(draft):
+        # Both have looked at the other interrupt, and want the same place in the chain.
+        place = original(draft)
+        meeting.wait()
+        return place
+
+    monkeypatch.setattr(audit_trail, "_next_place", read_and_meet)
 
     outcomes, resumes = answer_both(run, first, second, race_bob, erin)
 
-    assert meeting.met  # both have looked, and want the same place in the chain at their end
+    assert meeting.met
     assert [type(outcome) for outcome in failures(outcomes)] == [IntegrityError]
     assert (len(steps.open_interrupts(run)), resumes) == (1, [])
 
