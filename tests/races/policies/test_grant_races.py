@@ -1,7 +1,6 @@
 """Uses of one grant at the same moment: never too many, none after its end."""
 
 import json
-import time
 from datetime import timedelta
 from functools import partial
 
@@ -19,7 +18,9 @@ from inbox.rules.policies.grants import GrantRequest
 from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.states import EntryStatus
 from tests.support import steps
+from tests.support.browser.site import wait_for
 from tests.support.races.concurrently import at_once, failures, rounds
+from tests.support.races.held_transactions import hold_transaction, is_waited_for
 
 pytestmark = pytest.mark.services
 
@@ -66,7 +67,7 @@ def uses(grant):
 
 
 def use(thread_id, original):
-    """Return the instant before the commit if a grant approved the call, otherwise None."""
+    """Return which use of the grant approved the call, or None."""
     interrupt = Interrupt(tool=original.tool, args=original.args)
     with transaction.atomic():
         thread, _ = lock_thread(thread_id, with_team=True)
@@ -97,30 +98,20 @@ def test_a_grant_is_never_used_too_often(grant, uses):
         assert steps.reread(grant).end_reason == "used_up"
 
 
-def hold_then(thread_id, action):
-    """Hold the lock of the grants for a moment, while others wait for it."""
-    with transaction.atomic():
-        thread, _ = lock_thread(thread_id, with_team=True)
-        ActiveGrants(thread)
-        time.sleep(0.2)
-        action()
-
-
 def test_a_grant_that_expires_during_the_wait_approves_nothing(grant, uses):
-    holder, *others = uses[:25]
-    for _ in range(rounds(short=2, long=42)):
-        renew(grant, expires_at=database_now() + timedelta(seconds=0.1))
-        hold = partial(hold_then, holder.args[0], lambda: None)
+    def expire(cursor):
+        assert wait_for(lambda: is_waited_for(cursor))
+        cursor.execute("UPDATE inbox_grant SET expires_at = clock_timestamp()")
 
-        outcomes = at_once([hold, *(partial(after, 0.05, other) for other in others)])
+    for _ in range(rounds(short=2, long=42)):
+        renew(grant)
+        lock = f"SELECT 1 FROM inbox_grant WHERE id = '{grant.pk}' FOR UPDATE"
+        with hold_transaction(lock, expire) as may_go_on:
+            may_go_on.set()
+            outcomes = at_once(uses[:24])
 
         assert failures(outcomes) == []
         assert list(filter(None, outcomes)) == []
-
-
-def after(seconds, call):
-    time.sleep(seconds)
-    return call()
 
 
 def test_nothing_uses_a_grant_after_it_was_revoked(grant, uses, race_bob):
