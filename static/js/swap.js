@@ -7,7 +7,8 @@ import { main } from "./page.js";
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
 
-const TOKEN = /( name="csrfmiddlewaretoken" value=")\w+/g;
+// From its `<`, which the HTML of a text never contains: an agent cannot write such an input.
+const TOKEN = /(<input type="hidden" name="csrfmiddlewaretoken" value=")\w+/g;
 
 /** Return the HTML of an element without CSRF tokens, which differ in every response. */
 function htmlOf(element) {
