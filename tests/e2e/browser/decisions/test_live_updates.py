@@ -136,6 +136,8 @@ def test_a_form_is_sent_after_its_reader_signed_in_again(site):
     with site.open_as("priya") as page:
         page.goto(f"{site.url}/threads/{interrupt['thread']}/")
         site.wait_until_live(page)
+        # The response of a refresh under way would set the old cookie again.
+        page.wait_for_load_state("networkidle")
         # As signing in does, in another tab.
         page.evaluate("document.cookie = `csrftoken=${'n'.repeat(32)}; path=/`")
 
