@@ -1,7 +1,22 @@
 // Loads the scripts of the palette, of dialogs, of mentions and of uploads when they are used first.
 
+let fillPalette;
+
+/** Open the palette at once, so that no key typed while it loads acts on the page. */
 async function openPalette() {
-  (await import("./palette.js")).openPalette();
+  const palette = document.querySelector("#palette");
+  if (palette.open) {
+    palette.close();
+    return;
+  }
+  if (document.querySelector("dialog[open]")) return;
+  document.querySelector("#rail:popover-open")?.hidePopover();
+  const field = palette.querySelector("input");
+  field.value = "";
+  palette.showModal();
+  field.focus();
+  fillPalette ??= (await import("./palette.js")).fill;
+  fillPalette();
 }
 
 document.addEventListener("keydown", (event) => {

@@ -119,16 +119,8 @@ list.addEventListener("click", ({ target }) => {
   if (option) run([...list.children].indexOf(option));
 });
 
-export function openPalette() {
-  if (dialog.open) {
-    dialog.close();
-    return;
-  }
-  if (document.querySelector("dialog[open]")) return;
-  document.querySelector("#rail:popover-open")?.hidePopover();
+/** Show the commands of the page that match what has been typed. */
+export function fill() {
   commands = collect();
-  field.value = "";
   render();
-  dialog.showModal();
-  field.focus();
 }

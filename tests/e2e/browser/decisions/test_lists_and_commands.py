@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import TAGS, find_violations
-from tests.support.browser.site import PHONE, Site, press
+from tests.support.browser.site import PHONE, Site, press, wait_for_requests
 
 pytestmark = pytest.mark.browser
 
@@ -73,6 +73,26 @@ def test_palette_finds_commands_and_decides_nothing(site, mine):
         assert is_open(site, request)
         press(page, "Control+k")
         page.keyboard.type("assigned to")
+        press(page, "Enter")
+        page.wait_for_url("**/?assigned=1")
+
+
+def test_keys_typed_while_the_palette_loads_act_on_nothing_else(site, mine):
+    (request,) = mine(staged_interrupts.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, request)
+        held: list[Route] = []
+        page.route("**/js/palette*.js", lambda route: held.extend([route]))
+        press(page, "Control+k")
+
+        # On the page, `a` moves the focus to Approve, and a space presses it.
+        page.keyboard.type("assigned to")
+        wait_for_requests(page, lambda: held)
+
+        assert is_open(site, request)
+        expect(page.locator("#palette-field")).to_have_value("assigned to")
+        held[0].continue_()
+        expect(page.locator("#palette-list [role=option]").first).to_contain_text("Assigned to me")
         press(page, "Enter")
         page.wait_for_url("**/?assigned=1")
 
