@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import TAGS, find_violations
-from tests.support.browser.site import PHONE, Site, press, wait_for_requests
+from tests.support.browser.site import PHONE, Site, hold_requests, press, wait_for_requests
 
 pytestmark = pytest.mark.browser
 
@@ -81,20 +81,21 @@ def test_keys_typed_while_the_palette_loads_act_on_nothing_else(site, mine):
     (request,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
         site.open(page, request)
-        held: list[Route] = []
-        page.route("**/js/palette*.js", lambda route: held.extend([route]))
+        held = hold_requests(page, "**/js/palette*.js")
         press(page, "Control+k")
 
-        # On the page, `a` moves the focus to Approve, and a space presses it.
-        page.keyboard.type("assigned to")
+        # On the page, `r` moves the focus to the note, in which Enter rejects.
+        page.keyboard.type("approve")
+        press(page, "Enter")
         wait_for_requests(page, lambda: held)
 
-        assert is_open(site, request)
-        expect(page.locator("#palette-field")).to_have_value("assigned to")
+        expect(page.locator("#palette-field")).to_have_value("approve")
+        expect(page.locator("#f-reason")).to_have_value("")
         held[0].continue_()
-        expect(page.locator("#palette-list [role=option]").first).to_contain_text("Assigned to me")
+        expect(page.locator("#palette-list [role=option]").first).to_contain_text("Approve")
         press(page, "Enter")
-        page.wait_for_url("**/?assigned=1")
+        expect(page.locator("#decide-buttons button[value=approve]")).to_be_focused()
+        assert is_open(site, request)
 
 
 def test_palette_works_by_touch(site, mine):
