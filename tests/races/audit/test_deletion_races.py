@@ -103,14 +103,7 @@ def _meet(monkeypatch):
     """Let the deletion and a message meet after each has found that the other has not come."""
     meeting = Meeting(2)
     for module, name in ((thread_deletion, "_is_idle"), (starting, "_check_idle")):
-        original = getattr(module, name)
-
-        def check_then_meet(*arguments, original=original, **members):
-            result = original(*arguments, **members)
-            meeting.wait()
-            return result
-
-        monkeypatch.setattr(module, name, check_then_meet)
+        monkeypatch.setattr(module, name, meeting.after(getattr(module, name)))
     return meeting
 
 

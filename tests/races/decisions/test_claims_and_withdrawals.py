@@ -55,13 +55,8 @@ def resumes(interrupt):
 
 def meet_at(monkeypatch, module, name):
     """Make two threads wait for each other before they call this function of a module."""
-    meeting, original = Meeting(2), getattr(module, name)
-
-    def meet_then_call(*arguments, **options):
-        meeting.wait()
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(module, name, meet_then_call)
+    meeting = Meeting(2)
+    monkeypatch.setattr(module, name, meeting.before(getattr(module, name)))
     return meeting
 
 
@@ -123,13 +118,7 @@ def test_without_the_lock_a_claim_is_left_on_what_is_closed(
     (interrupt,) = ask(committed_world)
     meeting = Meeting(2)
     for module, name in ((claims_and_comments, "check_open"), (decide, "check_not_claimed")):
-        original = getattr(module, name)
-
-        def check_and_meet(*arguments, original=original, **options):
-            original(*arguments, **options)
-            meeting.wait()
-
-        monkeypatch.setattr(module, name, check_and_meet)
+        monkeypatch.setattr(module, name, meeting.after(getattr(module, name)))
 
     outcomes = at_once([claim(interrupt, race_bob), partial(steps.approve, interrupt, erin)])
 
@@ -169,14 +158,7 @@ def test_without_the_lock_the_agent_gets_an_answer_that_was_taken_back(
         (withdrawals, "check_withdrawal"),
         (decide, "queue_resume_if_complete"),
     ):
-        original = getattr(module, name)
-
-        def call_and_meet(*arguments, original=original, **options):
-            result = original(*arguments, **options)
-            meeting.wait()
-            return result
-
-        monkeypatch.setattr(module, name, call_and_meet)
+        monkeypatch.setattr(module, name, meeting.after(getattr(module, name)))
 
     outcomes = at_once([withdraw(first, race_bob), partial(steps.approve, second, erin)])
 

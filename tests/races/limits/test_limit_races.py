@@ -37,13 +37,8 @@ def without_the_lock(monkeypatch):
 
 def meet_before(monkeypatch, module, name):
     """Have two threads wait for each other before they call a function."""
-    meeting, function = Meeting(2), getattr(module, name)
-
-    def wait_and_call(*arguments, **more):
-        meeting.wait()
-        return function(*arguments, **more)
-
-    monkeypatch.setattr(module, name, wait_and_call)
+    meeting = Meeting(2)
+    monkeypatch.setattr(module, name, meeting.before(getattr(module, name)))
     return meeting
 
 

@@ -170,9 +170,7 @@ def test_without_the_lock_two_workers_claim_the_same_edit(
     interrupt = ask()
     send_all()
     approve(interrupt, race_bob)
-    meeting = Meeting(2)
-    rows_of = edits._rows_of
-    monkeypatch.setattr(edits, "_rows_of", lambda *what: (meeting.wait(), rows_of(*what))[1])
+    monkeypatch.setattr(edits, "_rows_of", Meeting(2).before(edits._rows_of))
 
     outcomes = at_once([partial(claim_edit, channel_id=channel.pk)] * 2)
 

@@ -38,10 +38,8 @@ def test_without_the_lock_two_workers_claim_the_same_mail(
     channel = subscribe_person(race_bob)
     start(committed_world, "rehearse:tool_call")
     expand_announcements()
-    meeting = Meeting(2)
-    monkeypatch.setattr(
-        due_notifications, "_due_rows", _together(meeting, due_notifications._due_rows)
-    )
+    read_then_meet = Meeting(2).after(due_notifications._due_rows)
+    monkeypatch.setattr(due_notifications, "_due_rows", read_then_meet)
 
     outcomes = at_once([partial(claim_message, channel_id=channel.pk)] * 2)
 
@@ -68,12 +66,3 @@ def test_two_sweepers_announce_an_expiry_once(committed_world):
         assert failures(at_once([announce_expiry] * 3)) == []
 
         assert Announcement.objects.filter(kind="expiring").count() == number
-
-
-def _together(meeting, function):
-    def wait_first(*arguments):
-        rows = function(*arguments)
-        meeting.wait()
-        return rows
-
-    return wait_first

@@ -14,16 +14,6 @@ from tests.support.audit.entries import make_admin
 from tests.support.races.concurrently import LONG_WAIT_SECONDS, Meeting, at_once
 
 
-def meet_before(monkeypatch, meeting, module, name):
-    function = getattr(module, name)
-
-    def wrapped(*args, **kwargs):
-        meeting.wait()
-        return function(*args, **kwargs)
-
-    monkeypatch.setattr(module, name, wrapped)
-
-
 def works(outcome):
     if isinstance(outcome, BaseException):
         assert isinstance(outcome, RequestRejected), repr(outcome)
@@ -35,8 +25,9 @@ def test_the_first_key_of_a_person_who_is_deactivated_meanwhile_ends(committed_w
     eve, team_id = make_admin(committed_world, "eve"), committed_world.team.pk
     sue = actor_of_superuser(User.objects.create_superuser("sue"), SessionStore())
     meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
-    meet_before(monkeypatch, meeting, api_keys, "check_key")  # the maker has the team's lock
-    meet_before(monkeypatch, meeting, accounts, "end_sessions")  # Eve's row is locked
+    # The maker has the team's lock, and Eve's row is locked.
+    monkeypatch.setattr(api_keys, "check_key", meeting.before(api_keys.check_key))
+    monkeypatch.setattr(accounts, "end_sessions", meeting.before(accounts.end_sessions))
 
     key, ended = at_once(
         [

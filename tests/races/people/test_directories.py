@@ -58,12 +58,7 @@ def test_without_the_second_try_a_conflict_is_no_answer(committed_world, monkeyp
     """The test above needs the second try: both directories see that the name is free."""
     actors = [directory(name)[1] for name in ("corp", "other")]
     meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
-    make = directory_people._make_account
-
-    def make_together(who):
-        meeting.wait()
-        return make(who)
-
+    make_together = meeting.before(directory_people._make_account)
     monkeypatch.setattr(directory_people, "_make_account", make_together)
     once = add_person.__wrapped__
     assert retry_on_conflict(once).__wrapped__ is once
@@ -139,12 +134,7 @@ def test_a_request_that_waits_for_a_revocation_is_refused(committed_world, monke
     row, actor = directory("corp")
     person_row = add_person(person=person(), actor=actor)
     meeting = Meeting(2, wait_seconds=LONG_WAIT_SECONDS)
-    lock = directories.lock_directory
-
-    def meet_then_lock(directory_id):
-        meeting.wait()
-        return lock(directory_id)
-
+    meet_then_lock = meeting.before(directories.lock_directory)
     monkeypatch.setattr(directories, "lock_directory", meet_then_lock)
 
     _, changed = at_once(

@@ -60,12 +60,7 @@ def test_without_the_lock_both_join(
 ):
     """The test above needs the lock: each of the two sees that nobody has used the link."""
     meeting = Meeting(2)
-    check = accept_invitation.check_is_open
-
-    def check_together(state):
-        check(state)
-        meeting.wait()
-
+    check_together = meeting.after(accept_invitation.check_is_open)
     monkeypatch.setattr(accept_invitation, "check_is_open", check_together)
     monkeypatch.setattr(accept_invitation, "open_invitation", lambda token: None)
 
@@ -122,13 +117,7 @@ def test_without_the_lock_both_find_room(
 ):
     """The test above needs the lock: each of the two counts before the other is there."""
     calls, meeting = two_for_the_last_place(committed_world), Meeting(2)
-    check = invitations.check_room
-
-    def check_together(count):
-        check(count)
-        meeting.wait()
-
-    monkeypatch.setattr(invitations, "check_room", check_together)
+    monkeypatch.setattr(invitations, "check_room", meeting.after(invitations.check_room))
 
     assert failures(at_once(calls)) == []
     assert meeting.met
@@ -166,13 +155,8 @@ def test_without_the_lock_workers_claim_one_mail_several_times(
 ):
     settings.SENDS_MAIL = True
     row, _ = invited(committed_world)
-    meeting, now = Meeting(2), invitation_mails.database_now
-
-    def read_together():
-        instant = now()
-        meeting.wait()
-        return instant
-
+    meeting = Meeting(2)
+    read_together = meeting.after(invitation_mails.database_now)
     monkeypatch.setattr(invitation_mails, "database_now", read_together)
 
     mails = at_once([partial(claim_invitation_mail, invitation_id=row.pk)] * 2)

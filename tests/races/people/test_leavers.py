@@ -22,16 +22,8 @@ def race(committed_world, monkeypatch):
     team_id = committed_world.team.pk
     key, _ = make_key(team_id=team_id, name="ci", scopes={Permission.READ}, actor=SEED)
     meeting = Meeting(2)
-
-    def meet(function):
-        def wrapped(*args, **kwargs):
-            meeting.wait()
-            return function(*args, **kwargs)
-
-        return wrapped
-
-    monkeypatch.setattr(api_keys, "check_overlap", meet(api_keys.check_overlap))
-    monkeypatch.setattr(members, "end_credentials", meet(members.end_credentials))
+    monkeypatch.setattr(api_keys, "check_overlap", meeting.before(api_keys.check_overlap))
+    monkeypatch.setattr(members, "end_credentials", meeting.before(members.end_credentials))
 
     def run():
         return at_once(

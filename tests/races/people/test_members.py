@@ -61,12 +61,7 @@ def test_without_the_lock_both_leave(
     """The tests above need the lock: each of the two sees that the other is there."""
     ana, ben = make_admin(committed_world), make_admin(committed_world, "ben")
     meeting = Meeting(2)
-    check = members.check_admin_stays
-
-    def check_together(**what):
-        check(**what)
-        meeting.wait()
-
+    check_together = meeting.after(members.check_admin_stays)
     monkeypatch.setattr(members, "check_admin_stays", check_together)
 
     assert failures(at_once(leaving(committed_world, ana, ben))) == []

@@ -104,13 +104,7 @@ def test_without_the_lock_the_last_two_are_stuck(
     """Each counts the approvals before the other has stored one, so nobody is the last."""
     ask(committed_world, 2)
     interrupt = open_one(committed_world)
-    meeting, original = Meeting(2), endorsements.endorsements_in_force
-
-    def read_then_meet(row):
-        rows = original(row)
-        meeting.wait()
-        return rows
-
+    read_then_meet = Meeting(2).after(endorsements.endorsements_in_force)
     monkeypatch.setattr(endorsements, "endorsements_in_force", read_then_meet)
 
     outcomes = at_once([partial(steps.approve, interrupt, actor) for actor in crowd[:2]])

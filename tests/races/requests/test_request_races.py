@@ -113,14 +113,9 @@ def test_without_the_lock_two_attempts_find_the_call_waiting(
 ):
     request = new_request()
     answer(request, race_bob)
-    meeting, original = Meeting(2), tool_calls.denying_rules
-
-    def meet(*arguments):
-        # Both have read the call, and neither has started it.
-        meeting.wait()
-        return original(*arguments)
-
-    monkeypatch.setattr(tool_calls, "denying_rules", meet)
+    meeting = Meeting(2)
+    # Both have read the call, and neither has started it.
+    monkeypatch.setattr(tool_calls, "denying_rules", meeting.before(tool_calls.denying_rules))
 
     outcomes = at_once([starting(request, program, name) for name in "ab"])
 

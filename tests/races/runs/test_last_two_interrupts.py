@@ -54,15 +54,8 @@ def test_exactly_one_resume_and_no_thread_waits(committed_world, race_bob, erin)
 def meeting(monkeypatch):
     """Hold each reviewer between her own write and the look at the others, and after it."""
     meeting = Meeting(2)
-    original = decide.queue_resume_if_complete
-
-    def meet_before_and_after(**arguments):
-        meeting.wait()
-        resume = original(**arguments)
-        meeting.wait()
-        return resume
-
-    monkeypatch.setattr(decide, "queue_resume_if_complete", meet_before_and_after)
+    look = meeting.before(meeting.after(decide.queue_resume_if_complete))
+    monkeypatch.setattr(decide, "queue_resume_if_complete", look)
     return meeting
 
 
@@ -82,15 +75,9 @@ def test_without_the_lock_the_chain_of_the_trail_lets_one_of_them_through(
     committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     run, first, second = ask_all_but_two(committed_world, race_bob, 2)
-    meeting, original = Meeting(2), audit_trail._next_place
-
-    def read_and_meet(draft):
-        # Both have looked at the other interrupt, and want the same place in the chain.
-        place = original(draft)
-        meeting.wait()
-        return place
-
-    monkeypatch.setattr(audit_trail, "_next_place", read_and_meet)
+    meeting = Meeting(2)
+    # Both have looked at the other interrupt, and want the same place in the chain.
+    monkeypatch.setattr(audit_trail, "_next_place", meeting.after(audit_trail._next_place))
 
     outcomes, resumes = answer_both(run, first, second, race_bob, erin)
 

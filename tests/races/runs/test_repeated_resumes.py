@@ -60,14 +60,8 @@ def test_without_the_lock_only_the_constraints_are_left(
     from inbox.actions.runs import start_run
 
     run, interrupt = waiting_for_an_email(committed_world)
-    meeting, original = Meeting(2), start_run.check_resume
-
-    def check_and_meet(**arguments):
-        fresh = original(**arguments)
-        meeting.wait()
-        return fresh
-
-    monkeypatch.setattr(start_run, "check_resume", check_and_meet)
+    meeting = Meeting(2)
+    monkeypatch.setattr(start_run, "check_resume", meeting.after(start_run.check_resume))
     send = partial(
         start_run.start_run,
         agent=committed_world.agent,

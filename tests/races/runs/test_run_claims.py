@@ -60,14 +60,9 @@ def test_without_the_lock_two_workers_find_the_same_run_queued(
     queue, monkeypatch, without_the_lock
 ):
     run = queue()
-    meeting, original = Meeting(2), run_lease.save_fields
-
-    def meet_then_save(*arguments):
-        # Both have read that it is queued, and neither has said that it is not.
-        meeting.wait()
-        return original(*arguments)
-
-    monkeypatch.setattr(run_lease, "save_fields", meet_then_save)
+    meeting = Meeting(2)
+    # Both have read that it is queued, and neither has said that it is not.
+    monkeypatch.setattr(run_lease, "save_fields", meeting.before(run_lease.save_fields))
 
     outcomes = at_once([partial(run_lease.claim_run, run_id=run.pk)] * 2)
 

@@ -56,6 +56,25 @@ class Meeting:
             return
         self.met = True
 
+    def before(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, before whose calls the threads wait for each other."""
+
+        def wait_and_call(*arguments: Any, **options: Any) -> Any:
+            self.wait()
+            return function(*arguments, **options)
+
+        return wait_and_call
+
+    def after(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, after whose calls the threads wait for each other."""
+
+        def call_and_wait(*arguments: Any, **options: Any) -> Any:
+            result = function(*arguments, **options)
+            self.wait()
+            return result
+
+        return call_and_wait
+
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """
