@@ -16,16 +16,17 @@ const preciseTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeSty
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
 const units = [
+  [1000, "second"],
   [minute, "minute"],
   [hour, "hour"],
   [day, "day"],
 ];
 
-/** Format a duration in its largest unit: "4m". */
-function formatDuration(milliseconds) {
+/** Format a duration in its largest unit: "4m", or with the display "long" "4 minutes". */
+export function formatDuration(milliseconds, unitDisplay = "narrow") {
   const [size, unit] = units.findLast(([smallest]) => milliseconds >= smallest) ?? units[0];
   const count = Math.floor(milliseconds / size);
-  return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "narrow" }).format(count);
+  return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay }).format(count);
 }
 
 /** By the value of `data-as`. */

@@ -4,6 +4,7 @@ import { showButtons } from "./buttons.js";
 import { openRequest, opensHere } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { csrfToken, postHeaders } from "./post.js";
+import { formatDuration } from "./times.js";
 
 const TOAST_MS = 20_000;
 /** Decisions without a limit of time are offered this long. */
@@ -105,7 +106,7 @@ function dismiss() {
   if (toast && !toast.matches(":hover, :focus-within")) toast.remove();
 }
 
-/** Show the seconds that are left, and take the button away after them. */
+/** Show the time that is left, and take the button away after them. */
 function showCountdown() {
   const toast = document.querySelector("#toast[data-undo]");
   if (!toast) return;
@@ -113,7 +114,8 @@ function showCountdown() {
   if (!decision?.isLimited) return;
   const seconds = Math.ceil((decision.until - Date.now()) / 1000);
   if (seconds > 0) {
-    toast.querySelector(".toast-left").textContent = fill(messages.seconds, { count: seconds });
+    const time = formatDuration(1000 * seconds, "long");
+    toast.querySelector(".toast-left").textContent = fill(messages.left, { time });
   } else {
     toast.querySelector("form").remove();
     delete toast.dataset.undo;

@@ -28,7 +28,6 @@ def js_messages(language: str) -> str:
         "chooseButton": gettext("Choose a button. A note alone does not decide."),
         "draftRestored": gettext("Draft restored."),
         "discard": gettext("Discard"),
-        "seconds": gettext("{count} s"),
         "undoTooLate": gettext("Too late to undo. The agent already has the answer."),
         "nothingToUndo": gettext("Nothing to undo."),
         "notUndone": gettext("This could not be undone. Open the request to see its state."),

@@ -91,6 +91,27 @@ def test_undo_takes_the_answer_back_while_the_set_is_incomplete(site, mine):
         assert decided(site, interrupt) is None
 
 
+@pytest.mark.parametrize(
+    ("locale", "minutes", "text"),
+    [
+        ("en-US", 8 * 24 * 60, "7 days left"),
+        ("en-US", 90, "1 hour left"),
+        ("en-US", 0.9, "seconds left"),
+        ("de-DE", 239, "noch 3 Stunden"),
+    ],
+)
+def test_the_toast_says_in_words_how_long_undo_works(site, mine, locale, minutes, text):
+    ask = staged_interrupts.FIXED | {"minutes": minutes}
+    interrupt, _ = mine(ask, staged_interrupts.MAIL | {"minutes": 9 * 24 * 60})
+    with site.open_as("marco", locale=locale) as page:
+        site.open(page, interrupt)
+        press(page, "r")
+        page.keyboard.type("Not today")
+        press(page, "Enter")
+
+        expect(page.locator("#toast .toast-left")).to_contain_text(text)
+
+
 def test_a_claim_is_taken_and_released_by_the_same_key(site, mine):
     (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
