@@ -434,7 +434,7 @@ def _check_policy(authorization: Authorization, draft: DecisionDraft) -> None:
                 check_fresh_sign_in(minutes, actor=actor, now=authorization.now, rules=ruling.rules)
     quorum = _quorum(authorization, draft)
     if interrupt.run.is_self_approved_by(actor) and not quorum.allows_self_approval:
-        check_self_approval(reason=interrupt.reason, entry=entry)
+        check_self_approval(entry, is_proposal=interrupt.is_proposal)
     if not is_consent(entry) or quorum.is_default:
         return
     if quorum.needs_several:

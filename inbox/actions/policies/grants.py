@@ -38,6 +38,7 @@ from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.requirement import MergedRequirement
 from inbox.rules.policies.slots import Person, is_possible
 from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.tool_call_outcome import is_approval
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import EventType
@@ -79,7 +80,7 @@ def make_grant(
             TranslatableMessage("Only people can allow further calls, on the page or by REST.")
         )
     call = interrupt.tool_call
-    if call is None or not is_consent(entry):
+    if call is None or not is_approval(entry.payload):
         raise errors.InvalidValue(
             TranslatableMessage("Further calls can be allowed only while approving a tool call.")
         )

@@ -16,6 +16,7 @@ from inbox.models.people.teams import Team
 from inbox.models.runs.threads import Run, Thread
 from inbox.models.runs.tool_calls import ToolCall
 from inbox.models.statements import Select
+from inbox.rules.decisions.approvals import is_proposal
 from inbox.rules.decisions.bulk import BulkCandidate
 from inbox.rules.decisions.consent import (
     RULED_VIEW_VERSIONS,
@@ -172,6 +173,15 @@ class Interrupt(models.Model):
             body=self.body,
             key=f"{self.pk} {self.view_digest}",
             people_needed=self.people_needed,
+        )
+
+    @cached_property
+    def is_proposal(self) -> bool:
+        """True if each answer but a denial consents to something."""
+        return is_proposal(
+            reason=self.reason,
+            has_call=self.tool_call_id is not None,
+            schema=json.loads(self.body).get("responseSchema"),
         )
 
     @property

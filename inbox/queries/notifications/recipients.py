@@ -38,7 +38,6 @@ from inbox.rules.notifications.events import (
 )
 from inbox.rules.notifications.schedule import NO_SCHEDULE, Schedule
 from inbox.rules.people.access import DECIDERS, Actor, Role
-from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs import states
 from inbox.rules.text.messages import TranslatableMessage
@@ -159,7 +158,7 @@ def may_decide(quorum: Quorum, person: Person) -> bool:
     if not fits_a_slot(person, quorum.slots):
         return False
     is_own = int(person.id) in interrupt.run.requester_person_ids
-    return not (is_own and interrupt.reason in PROPOSALS) or quorum.allows_self_approval
+    return not (is_own and interrupt.is_proposal) or quorum.allows_self_approval
 
 
 def is_urgent(interrupt: Interrupt) -> bool:

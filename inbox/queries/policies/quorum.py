@@ -12,7 +12,6 @@ from inbox.platform.clock import database_now
 from inbox.queries.people.access import has_two_deciders
 from inbox.queries.policies.policies import ruling_on, stored_ruling
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
-from inbox.rules.policies.eligibility import PROPOSALS
 from inbox.rules.policies.endorsements import DEFAULT_SLOTS, Slots, merge_slots, slot_names
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.slots import Assignment, Person, assign_slots
@@ -48,7 +47,7 @@ class Quorum:
         members = Membership.objects.filter(team=row.team_id, user__is_active=True)
         if user_ids is not None:
             members = members.filter(user__in=user_ids)
-        if row.reason in PROPOSALS and not self.allows_self_approval:
+        if row.is_proposal and not self.allows_self_approval:
             members = members.exclude(user__in=row.run.requester_person_ids)
         groups: dict[int, set[str]] = {}
         for membership_id, name in GroupMember.objects.filter(membership__in=members).values_list(
@@ -106,7 +105,8 @@ def rulings_on(row: Interrupt, payload: Any) -> list[Ruling]:
     ruling = stored_ruling(row)
     if ruling is None:
         return []
-    edited = payload.get("editedArgs") if isinstance(payload, dict) else None
+    has_edits = row.tool_call_id is not None and isinstance(payload, dict)
+    edited = payload.get("editedArgs") if has_edits else None
     return [ruling] if edited is None else [ruling, ruling_on(row, edited)]
 
 

@@ -1,10 +1,11 @@
 """The answers that a policy gives to interrupts about tool calls."""
 
+from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.errors import RequestRejected
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.language.policy import Effect, OnExpiry
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_payload
-from inbox.rules.runs.states import EntryStatus, Reason
+from inbox.rules.runs.states import EntryStatus
 
 #: The effects that answer an interrupt without a person.
 ANSWERED = frozenset((Effect.ALLOW, Effect.GRANT, Effect.DENY))
@@ -37,12 +38,15 @@ def _denial(state: InterruptState, reason: str) -> ResumeEntry:
     """Return a denial that fits the response schema, with the reason if that is possible."""
     for payload in ({"approved": False, "reason": reason}, {"approved": False}):
         entry = ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, payload)
-        if state.reason == Reason.TOOL_CALL and _fits(state, entry):
+        if _fits(state, entry):
             return entry
     return ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
 
 
 def _fits(state: InterruptState, entry: ResumeEntry) -> bool:
+    """Return whether the agent reads `approved`, and accepts this answer."""
+    if not takes_approval(reason=state.reason, schema=state.schema):
+        return False
     try:
         check_payload(state, entry)
     except RequestRejected:

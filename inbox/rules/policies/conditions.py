@@ -76,7 +76,14 @@ def evaluate_condition(
 def condition_outcome(
     condition: Condition, reader: FactReader, calendars: Mapping[str, Calendar]
 ) -> Outcome:
-    """Return the truth of a condition, and the reason for UNKNOWN."""
+    """
+    Return the truth of a condition, and the reason for UNKNOWN.
+
+    A condition on the tool or an argument is NO for what names no tool call, also with `not`: a
+    question is neither a call of this tool nor one of another tool.
+    """
+    if not reader.names_call and condition.is_about_calls:
+        return _OUTCOMES[NO]
     value = reader.value(condition.path, condition.tokens)
     result: Truth | Doubt
     if condition.op is Op.PRESENT:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from inbox.rules.decisions.approvals import approves
 from inbox.rules.decisions.gate import AGUI, NAMED_ONLY, Entrance
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.errors import (
@@ -20,7 +21,6 @@ from inbox.rules.policies.language.policy import Slot, Via
 from inbox.rules.policies.requirement import MergedRequirement
 from inbox.rules.policies.slots import Person
 from inbox.rules.runs.contract import ResumeEntry
-from inbox.rules.runs.states import Reason
 from inbox.rules.text.messages import TranslatableMessage
 
 _VIA: Final = {
@@ -36,8 +36,6 @@ _VIA: Final = {
 #: An override needs a sign-in in so many minutes, whatever the policy.
 SIGN_IN_MINUTES: Final = 5
 MAX_REASON_CHARACTERS: Final = 500
-#: The reasons that propose something; questions for input may be answered by anybody.
-PROPOSALS: Final = frozenset({Reason.TOOL_CALL, Reason.CONFIRMATION})
 
 
 def check_requirement(
@@ -156,14 +154,14 @@ def check_override(
         )
 
 
-def check_self_approval(*, reason: str, entry: ResumeEntry) -> None:
+def check_self_approval(entry: ResumeEntry, *, is_proposal: bool) -> None:
     """
-    Raise if the requester approves what their run proposes; a denial is always possible.
+    Raise if the requester consents to what their run asks; a denial is always possible.
 
     Raises:
         SelfApproval.
     """
-    if reason in PROPOSALS and is_consent(entry):
+    if approves(entry, is_proposal=is_proposal):
         raise SelfApproval(
             TranslatableMessage("You started this run, so somebody else has to approve it.")
         )

@@ -45,7 +45,7 @@ class Reason(StrEnum):
     """A reason for the effect of a ruling beside its rules."""
 
     NO_RULE = "no_rule"  #: no rule asks, allows or denies
-    NO_CALL = "no_call"  #: only tool calls are answered by rule
+    NO_CALL = "no_call"  #: only tool calls are approved and denied by rule
     DECEPTIVE = "deceptive"  #: the call has hidden or look-alike characters
     TOO_LARGE = "too_large"  #: the arguments are too large for rules
     CIRCUIT_BREAKER = "circuit_breaker"  #: too many resumes without a person
@@ -232,6 +232,8 @@ def rule_truth(rule: Rule, policy: Policy, reader: FactReader) -> Truth:
 
 def _rule_outcome(rule: Rule, policy: Policy, reader: FactReader) -> tuple[Truth, str]:
     """Return the truth of a rule, and the path of the condition that fails."""
+    if not reader.names_call and rule.is_about_calls:
+        return Truth.NO, "/tool"
     calendars, truth = policy.calendars, Truth.YES
     for condition in rule.when:
         result = evaluate_condition(condition, reader, calendars)

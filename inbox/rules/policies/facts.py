@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, Final
 
+from inbox.rules.decisions.approvals import is_tool_call
 from inbox.rules.runs.states import Reason
 from inbox.rules.text.unicode_spoofing import MOST, find_spoofing
 
@@ -99,6 +100,10 @@ class FactReader:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        #: True if the interrupt has a tool or arguments, or should have them.
+        self.names_call = (
+            bool(facts.tool) or facts.args is not None or facts.reason == Reason.TOOL_CALL
+        )
         self._values: dict[str, Any] = {}
 
     def value(self, path: str, tokens: tuple[str, ...]) -> Any:
@@ -125,9 +130,10 @@ class FactReader:
 
     @property
     def is_call(self) -> bool:
-        """True if the interrupt asks for the approval of a tool call."""
+        """True if the interrupt is about one complete tool call, which rules may answer."""
         facts = self._facts
-        return facts.reason == Reason.TOOL_CALL and bool(facts.tool) and facts.args is not None
+        has_parts = bool(facts.tool) and facts.args is not None
+        return is_tool_call(reason=facts.reason, has_call=has_parts)
 
     @cached_property
     def _tree(self) -> dict[str, Any]:

@@ -186,6 +186,8 @@ def _implies(rule: Rule, other: Rule) -> bool:
 
     That is: whenever `other` is NO, so is `rule`; whenever `rule` is YES, so is `other`.
     """
+    if other.is_about_calls and not rule.is_about_calls:
+        return False  # only `rule` holds for a question
     if other.unless and not (rule.unless and _keys(rule.unless) <= _keys(other.unless)):
         return False
     return all(

@@ -18,14 +18,16 @@ from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.decisions.sent_back import displayed_feedback
 from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
-from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of
+from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of, stored_ruling
+from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
+from inbox.rules.policies.answers import answer_on_expiry
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.presentations.reasons import reason_name
-from inbox.rules.runs.states import InterruptStatus, RunStatus
+from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES, names_secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
@@ -370,6 +372,13 @@ class InterruptPage:
             return False
         group = row.team.override_group
         return bool(group) and group in group_names_of(row.team_id, self.me)
+
+    @cached_property
+    def is_denied_on_expiry(self) -> bool:
+        """True if the policy denies the request once it expires, and does not cancel it."""
+        row = self.interrupt
+        entry = answer_on_expiry(interrupt_state(row, None), stored_ruling(row))
+        return entry.status is EntryStatus.RESOLVED
 
     @property
     def override_reason(self) -> str:

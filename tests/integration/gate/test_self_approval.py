@@ -14,7 +14,10 @@ from inbox.actions.people.api_keys import make_key, rotate_key
 from inbox.actions.people.members import change_team
 from inbox.agui_server import gateway
 from inbox.models import ApiKey, Membership, User
+from inbox.platform.clock import database_now
+from inbox.queries.notifications.recipients import may_decide, member_as_person, with_groups
 from inbox.queries.people.api_keys import actor_of_key
+from inbox.queries.policies.quorum import current_quorum
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
@@ -191,6 +194,104 @@ def test_another_person_and_key_approve(team, run_of, monkeypatch, later, lineag
     scene = Scene(replace(team, key=token), interrupt, Client(), monkeypatch, later)
 
     assert Way(Entrance.REST, "key").answer(scene) == DECIDED
+
+
+CALL = {"tool_call_id": "c-1"}
+APPROVAL = {"response_schema": SCHEMA}
+EITHER = {"response_schema": {"anyOf": [SCHEMA, {"type": "string"}]}}
+YES_NO = {"response_schema": {"type": "boolean"}}
+CHOICE = {"response_schema": {"enum": ["approve", "reject"]}}
+YES = {"approved": True}
+#: Reason, members of the interrupt, and an answer that consents.
+CONSENTS = [
+    ("tool_call", {**CALL, **APPROVAL}, YES),
+    ("tool_call", CALL, YES),
+    ("confirmation", {}, True),
+    ("acme:approval", {**CALL, **APPROVAL}, YES),
+    ("acme:approval", APPROVAL, YES),
+    ("acme:approval", EITHER, "go on"),
+    ("acme:hold", CALL, "as you like"),
+    ("database_modification", APPROVAL, YES),
+    ("database_modification", {}, YES),
+    ("input_required", {**CALL, **APPROVAL}, YES),
+    ("input_required", CALL, {"city": "Rome"}),
+    ("input_required", YES_NO, True),
+    ("input_required", CHOICE, "approve"),
+    ("langgraph:interrupt", {**CALL, **APPROVAL}, YES),
+    ("langgraph:interrupt", {}, True),
+    ("langgraph:interrupt", {}, "Yes."),
+    ("langgraph:interrupt", {}, [{"type": "accept", "args": None}]),
+    ("langgraph:interrupt", {}, {"behavior": "allow"}),
+]
+
+
+@pytest.fixture
+def asking(team, as_agent):
+    """Return a function that lets Erin start a run which ends with one interrupt."""
+
+    def ask(reason: str, members: dict[str, Any]) -> tuple[Any, Any]:
+        async def play(run_input: Any, ctx: Any) -> Any:
+            if not run_input.resume:
+                yield agui.ToolCallStartEvent(tool_call_id="c-1", tool_call_name="pay")
+                yield agui.ToolCallArgsEvent(tool_call_id="c-1", delta='{"amount": 9000}')
+                yield agui.ToolCallEndEvent(tool_call_id="c-1")
+            interrupt = agui.Interrupt(id="i-1", reason=reason, message="Pay?", **members)
+            outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
+            yield agui.RunFinishedEvent(
+                thread_id=run_input.thread_id,
+                run_id=run_input.run_id,
+                outcome=None if run_input.resume else outcome,
+            )
+
+        erin = requesters(team)["person"]
+        (interrupt,) = open_interrupts(start(team, "go", agent=as_agent(play), actor=erin))
+        return interrupt, erin
+
+    return ask
+
+
+@pytest.mark.parametrize(("reason", "members", "consent"), CONSENTS, ids=str)
+def test_requesters_consent_to_nothing_by_any_reason(team, asking, reason, members, consent):
+    interrupt, erin = asking(reason, members)
+
+    with pytest.raises(errors.SelfApproval):
+        answer(interrupt, erin, consent)
+    answer(interrupt, team.actor(team.alice), consent)
+
+    assert reread(interrupt).status == "resolved"
+
+
+@pytest.mark.parametrize(("reason", "members", "consent"), CONSENTS, ids=str)
+def test_who_may_approve_is_counted_as_the_gate_decides(team, asking, reason, members, consent):
+    interrupt, erin = asking(reason, members)
+
+    quorum = current_quorum(reread(interrupt), database_now())
+
+    may_answer = str(erin.user_id) in [person.id for person in quorum.eligible_people()]
+    recipients = with_groups(Membership.objects.filter(user=erin.user_id))
+    may_be_told = may_decide(quorum, member_as_person(recipients[0]))
+    is_question = members in ({}, YES_NO, CHOICE) and reason != "confirmation"
+    assert (may_answer, may_be_told) == (is_question, is_question)
+
+
+@pytest.mark.parametrize(
+    ("reason", "members", "denial"),
+    [
+        ("acme:approval", {**CALL, **APPROVAL}, {"approved": False}),
+        ("database_modification", APPROVAL, {"approved": False, "reason": "no"}),
+        ("input_required", YES_NO, False),
+        ("input_required", CHOICE, "reject"),
+        ("input_required", {}, "The blue one, and not before Monday."),
+        ("langgraph:interrupt", {}, "no"),
+    ],
+    ids=str,
+)
+def test_requesters_keep_answers_that_consent_to_nothing(asking, reason, members, denial):
+    interrupt, erin = asking(reason, members)
+
+    answer(interrupt, erin, denial)
+
+    assert reread(interrupt).status == "resolved"
 
 
 def test_requesters_deny_their_runs(team, run_of):

@@ -99,7 +99,17 @@ def holds(value: Any, op: str, operand: Any) -> bool:
     return bool(tests[op]())
 
 
+def is_question(facts: dict[str, Any]) -> bool:
+    return not facts.get("tool") and facts.get("args") is None and facts["reason"] != "tool_call"
+
+
+def is_about_calls(condition: dict[str, Any]) -> bool:
+    return condition["path"].split("/")[1] in ("tool", "args")
+
+
 def truth(condition: dict[str, Any], facts: dict[str, Any]) -> str:
+    if is_question(facts) and is_about_calls(condition):
+        return NO
     value, op, operand = look_up(facts, condition["path"]), condition["op"], condition.get("value")
     try:
         if op == "present":
@@ -135,6 +145,10 @@ def both(truths: list[str]) -> str:
 
 
 def rule_truth(rule: dict[str, Any], facts: dict[str, Any]) -> str:
+    conditions = [*rule.get("when", []), *rule.get("unless", [])]
+    names_reason = any(condition["path"] == "/reason" for condition in rule.get("when", []))
+    if is_question(facts) and any(map(is_about_calls, conditions)) and not names_reason:
+        return NO
     result = both([truth(condition, facts) for condition in rule.get("when", [])])
     if rule.get("unless"):
         excepted = both([truth(condition, facts) for condition in rule["unless"]])

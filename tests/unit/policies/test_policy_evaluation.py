@@ -150,7 +150,8 @@ def test_only_tool_calls_are_answered_by_rule(reason):
     deny = rule("deny", condition("/agent", "is", "desk"))
 
     for rules in ([allow], [deny]):
-        outcome = ruling(*rules, reason=reason)
+        call = {} if reason == "signoff:outcome_unknown" else {"tool": None, "args": None}
+        outcome = ruling(*rules, reason=reason, **call)
         assert (outcome.effect, outcome.grantable) == ("ask", False)
 
 

@@ -92,6 +92,11 @@ class Condition:
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", pointer_tokens(self.path))
 
+    @property
+    def is_about_calls(self) -> bool:
+        """True for a condition on the tool or on an argument, which only tool calls have."""
+        return self.tokens[0] in ("tool", "args")
+
     def to_json(self) -> dict[str, Any]:
         members: dict[str, Any] = {"path": self.path, "op": self.op.value}
         if self.op is Op.SCHEMA:
@@ -188,6 +193,17 @@ class Rule:
     @property
     def title(self) -> str:
         return self.name or self.id
+
+    @property
+    def is_about_calls(self) -> bool:
+        """
+        True if the rule chooses tool calls only.
+
+        It names a tool or an argument, if only in an exception, and does not say by the reason what
+        it is about.
+        """
+        names_call = any(condition.is_about_calls for condition in (*self.when, *self.unless))
+        return names_call and all(condition.path != "/reason" for condition in self.when)
 
     def to_json(self) -> dict[str, Any]:
         members: dict[str, Any] = {"id": self.id, "effect": self.effect.value}

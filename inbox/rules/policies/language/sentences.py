@@ -62,12 +62,21 @@ def rule_sentence(rule: Rule, translate: Translate = str) -> str:
     """Return a rule as one or more sentences."""
     conditions = _joined([condition_text(item, translate) for item in rule.when], translate)
     effect = translate(_EFFECTS[rule.effect])
-    if conditions:
-        text = translate(
-            TranslatableMessage("If {conditions}: {effect}", conditions=conditions, effect=effect)
+    # A tool that is named in an exception only still makes it a rule about tool calls.
+    is_implicit = rule.is_about_calls and not any(item.is_about_calls for item in rule.when)
+    if conditions and is_implicit:
+        message = TranslatableMessage(
+            "If {conditions}, for each tool call: {effect}", conditions=conditions, effect=effect
         )
+    elif conditions:
+        message = TranslatableMessage(
+            "If {conditions}: {effect}", conditions=conditions, effect=effect
+        )
+    elif is_implicit:
+        message = TranslatableMessage("For each tool call: {effect}", effect=effect)
     else:
-        text = translate(TranslatableMessage("Always: {effect}", effect=effect))
+        message = TranslatableMessage("Always: {effect}", effect=effect)
+    text = translate(message)
     if rule.unless:
         exceptions = _joined([condition_text(item, translate) for item in rule.unless], translate)
         text = translate(
@@ -329,7 +338,9 @@ def duration_text(duration: timedelta, translate: Translate = str) -> str:
 
 _REASONS: Final = {
     Reason.NO_RULE: TranslatableMessage("No rule decides this request."),
-    Reason.NO_CALL: TranslatableMessage("Only tool calls are decided by rule."),
+    Reason.NO_CALL: TranslatableMessage(
+        "Rules approve and deny tool calls only, so a person decides."
+    ),
     Reason.DECEPTIVE: TranslatableMessage(
         "The request has misleading characters, so a person decides."
     ),

@@ -1,0 +1,58 @@
+"""The interrupts that are tool calls, those that propose something, and answers that consent."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from inbox.rules.decisions.unseen import is_consent
+from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import Reason
+from inbox.rules.schema.schemas import named_members
+
+#: Members of an answer with which agents read a decision.
+_DECISIONS: Final = (
+    *("approved", "accepted", "confirmed", "allowed"),
+    *("behavior", "decision", "action", "type", "answer", "response"),
+)
+#: Texts with which people say yes.
+_YES: Final = frozenset(
+    (
+        *("yes", "y", "true", "ok", "okay", "approve", "approved", "accept", "accepted", "allow"),
+        *("allowed", "confirm", "confirmed", "agree", "agreed", "proceed", "continue", "go ahead"),
+    )
+)
+
+
+def is_tool_call(*, reason: str, has_call: bool) -> bool:
+    """Return whether an interrupt is about a tool call, for policies and people, by any reason."""
+    return has_call and reason != Reason.OUTCOME_UNKNOWN
+
+
+def takes_approval(*, reason: str, schema: Mapping[str, Any] | None) -> bool:
+    """Return whether `approved` in the answer approves or denies."""
+    return reason == Reason.TOOL_CALL or "approved" in named_members(schema)
+
+
+def is_proposal(*, reason: str, has_call: bool, schema: Mapping[str, Any] | None) -> bool:
+    """Return whether each answer but a denial consents to something: no question for input does."""
+    return (
+        is_tool_call(reason=reason, has_call=has_call)
+        or takes_approval(reason=reason, schema=schema)
+        or reason == Reason.CONFIRMATION
+    )
+
+
+def approves(entry: ResumeEntry, *, is_proposal: bool) -> bool:
+    """Return whether a decision consents to what is proposed, or says yes by itself."""
+    return is_consent(entry) and (is_proposal or _says_yes(entry.payload))
+
+
+def _says_yes(answer: Any) -> bool:
+    if isinstance(answer, str):
+        return answer.strip().rstrip(".!").casefold() in _YES
+    if isinstance(answer, Mapping):
+        # The person says that a call did not happen, so it runs again.
+        is_repeated = answer.get("outcome") == "did_not_happen"
+        return is_repeated or any(_says_yes(answer.get(name)) for name in _DECISIONS)
+    if isinstance(answer, list):
+        return any(map(_says_yes, answer))
+    return answer is True
