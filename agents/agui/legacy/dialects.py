@@ -209,6 +209,14 @@ class DialectReader:
             }
             self.dialect_info = DialectInfo(Dialect.MICROSOFT, notes)
             interrupts = [vendor_quirks.microsoft_interrupt(interrupt) for interrupt in interrupts]
+        elif any(map(vendor_quirks.takes_behavior, interrupts)):
+            of_claude = list(filter(vendor_quirks.takes_behavior, interrupts))
+            notes = {str(item.get("id")): {"kind": vendor_quirks.BEHAVIOR} for item in of_claude}
+            self.dialect_info = DialectInfo(Dialect.CANONICAL, notes)
+            interrupts = [
+                vendor_quirks.behavior_interrupt(item) if item in of_claude else item
+                for item in interrupts
+            ]
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
             call_ids = {vendor_quirks.tool_call_id_of(interrupt) for interrupt in interrupts}
             left = [name for name in self._open if name not in call_ids]

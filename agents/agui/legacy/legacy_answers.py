@@ -118,6 +118,8 @@ def _entry(answer: AgentAnswer, info: DialectInfo) -> Json:
         payload = vendor_quirks.google_answer(payload)
     elif info.dialect is Dialect.MICROSOFT and _is_approval(info, answer):
         payload = vendor_quirks.microsoft_answer(payload)
+    elif info.notes.get(answer.interrupt_id, {}).get("kind") == vendor_quirks.BEHAVIOR:
+        payload = vendor_quirks.behavior_answer(payload)
     if answer.status == "resolved" and payload is not None:
         entry["payload"] = payload
     if answer.metadata and info.dialect is Dialect.CANONICAL:

@@ -2,7 +2,8 @@
 Deviations of framework bridges that otherwise speak AG-UI 1.0.
 
 Google's bridge interrupts with a tool call that represents the call to confirm. Microsoft's takes
-each argument of a call as an edit. Pydantic AI's run succeeds with calls that have no result.
+each argument of a call as an edit. Pydantic AI's run succeeds with calls that have no result. The
+bridge of the Claude Agent SDK takes a behavior instead of an approval.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -166,6 +167,33 @@ def microsoft_answer(payload: Any) -> Json:
     approved = answer.get("approved") is True
     edits = {"editedArgs": answer["editedArgs"]} if approved and "editedArgs" in answer else {}
     return {"approved": approved, **edits}
+
+
+BEHAVIOR = "behavior"  #: the kind of an interrupt that is answered by one
+
+
+def takes_behavior(interrupt: Any) -> bool:
+    """Return True for an approval of the Claude Agent SDK (ag-ui-claude-sdk 0.2)."""
+    fields = as_object(interrupt)
+    schema = fields.get("responseSchema")
+    names_behavior = schema is None or BEHAVIOR in as_object(as_object(schema).get("properties"))
+    has_call = isinstance(fields.get("toolCallId"), str)
+    return fields.get("reason") == "tool_approval" and has_call and names_behavior
+
+
+def behavior_interrupt(interrupt: Json) -> Json:
+    """Return an approval of the Claude Agent SDK as one of AG-UI."""
+    schema = closed_approval_schema(edited_args={"type": "object"})
+    return {**interrupt, "reason": "tool_call", "responseSchema": schema}
+
+
+def behavior_answer(payload: Any) -> Json:
+    """Return an answer in the form of the Claude Agent SDK."""
+    answer = as_object(payload)
+    if answer.get("approved") is True:
+        edits = {"updatedInput": answer["editedArgs"]} if "editedArgs" in answer else {}
+        return {BEHAVIOR: "allow", **edits}
+    return {BEHAVIOR: "deny", "message": answer.get("reason") or "Denied by a person."}
 
 
 def is_pydantic_ai(interrupt: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import Reason
-from inbox.rules.schema.schemas import named_members
+from inbox.rules.schema.schemas import YES_NO_OR_TEXT, named_members
 
 #: Members of an answer with which agents read a decision.
 _DECISIONS: Final = (
@@ -38,6 +38,7 @@ def is_proposal(*, reason: str, has_call: bool, schema: Mapping[str, Any] | None
         is_tool_call(reason=reason, has_call=has_call)
         or takes_approval(reason=reason, schema=schema)
         or reason == Reason.CONFIRMATION
+        or schema == YES_NO_OR_TEXT
     )
 
 

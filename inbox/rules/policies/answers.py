@@ -1,11 +1,14 @@
 """The answers that a policy gives to interrupts about tool calls."""
 
+from typing import Any
+
 from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.errors import RequestRejected
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.language.policy import Effect, OnExpiry
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_payload
 from inbox.rules.runs.states import EntryStatus
+from inbox.rules.schema.schemas import YES_NO_OR_TEXT
 
 #: The effects that answer an interrupt without a person.
 ANSWERED = frozenset((Effect.ALLOW, Effect.GRANT, Effect.DENY))
@@ -22,8 +25,7 @@ def answer_of(state: InterruptState, ruling: Ruling) -> ResumeEntry | None:
         return _denial(state, f"Denied by policy: {', '.join(ruling.rules)}.")
     if ruling.effect not in ANSWERED:
         return None
-    approval = ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, {"approved": True})
-    return approval if _fits(state, approval) else None
+    return _fitting(state, {"approved": True}, True)
 
 
 def answer_on_expiry(state: InterruptState, ruling: Ruling | None) -> ResumeEntry:
@@ -36,16 +38,26 @@ def answer_on_expiry(state: InterruptState, ruling: Ruling | None) -> ResumeEntr
 
 def _denial(state: InterruptState, reason: str) -> ResumeEntry:
     """Return a denial that fits the response schema, with the reason if that is possible."""
-    for payload in ({"approved": False, "reason": reason}, {"approved": False}):
-        entry = ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, payload)
-        if _fits(state, entry):
-            return entry
-    return ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
+    denial = _fitting(state, {"approved": False, "reason": reason}, {"approved": False}, False)
+    return denial or ResumeEntry(state.interrupt_id, EntryStatus.CANCELLED)
+
+
+def _fitting(state: InterruptState, *payloads: Any) -> ResumeEntry | None:
+    """Return the first of these answers that the agent reads and accepts."""
+    entries = (
+        ResumeEntry(state.interrupt_id, EntryStatus.RESOLVED, payload) for payload in payloads
+    )
+    return next((entry for entry in entries if _fits(state, entry)), None)
 
 
 def _fits(state: InterruptState, entry: ResumeEntry) -> bool:
-    """Return whether the agent reads `approved`, and accepts this answer."""
-    if not takes_approval(reason=state.reason, schema=state.schema):
+    """Return whether the agent reads such an answer as a decision, and accepts this one."""
+    is_read = (
+        state.schema == YES_NO_OR_TEXT
+        if isinstance(entry.payload, bool)
+        else takes_approval(reason=state.reason, schema=state.schema)
+    )
+    if not is_read:
         return False
     try:
         check_payload(state, entry)

@@ -9,6 +9,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.edits import check_edits
 from inbox.rules.decisions.feedback import check_feedback
+from inbox.rules.runs.questions import check_no_denial_in_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 from inbox.rules.schema.schemas import check_answer
 
@@ -132,6 +133,7 @@ def check_payload(interrupt: InterruptState, entry: ResumeEntry) -> None:
         args = interrupt.args if interrupt.reason == Reason.TOOL_CALL else None
         check_edits(schema=interrupt.schema, args=args, payload=entry.payload)
         check_feedback(schema=interrupt.schema, payload=entry.payload)
+        check_no_denial_in_words(schema=interrupt.schema, payload=entry.payload)
         check_answer(schema=interrupt.schema, reason=interrupt.reason, payload=entry.payload)
 
 

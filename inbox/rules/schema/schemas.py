@@ -50,6 +50,17 @@ APPROVAL_FLOOR: dict[str, Any] = {
 }
 
 
+#: The schema of questions that ask to approve, without one from the agent.
+YES_NO_OR_TEXT: dict[str, Any] = {
+    "anyOf": [
+        {"type": "boolean", "title": "Yes or no"},
+        {"type": "string", "title": "Text", "minLength": 1},
+        # Clients of such agents send what they agreed on, as before.
+        {"type": ["object", "array", "number", "null"], "title": "JSON"},
+    ]
+}
+
+
 def check_schema(schema: Mapping[str, Any]) -> None:
     """
     Raise SchemaRejected unless answers can be checked against this schema safely.

@@ -20,7 +20,7 @@ from inbox.rules.decisions.feedback import FEEDBACK, offers_feedback
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
-from inbox.rules.schema.schemas import member_schema
+from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
@@ -139,6 +139,16 @@ class DecisionForm:
         """True if the answer is a plain boolean."""
         return self._schema.get("type") == "boolean" and not self._schema.keys() & _NARROWING
 
+    @property
+    def offers_yes_no(self) -> bool:
+        """True if Yes and No are answers, alone or beside a text."""
+        return self.is_yes_no or self.detail.schema == YES_NO_OR_TEXT
+
+    @property
+    def is_free_text(self) -> bool:
+        """True if the form is one text field."""
+        return not self.detail.schema or self.detail.schema == YES_NO_OR_TEXT
+
     @cached_property
     def proposal(self) -> Proposal | None:
         """The proposal in the interrupt's metadata, None if it has a tool call."""
@@ -235,7 +245,7 @@ class DecisionForm:
                 schema=ANY_FILE if is_upload else self.detail.schema,
                 name="answer",
                 data=self._data,
-                is_text=not (self.detail.schema or is_upload),
+                is_text=self.is_free_text and not is_upload,
                 files=self._files,
             )
         members = member_names(self.detail.schema or {})

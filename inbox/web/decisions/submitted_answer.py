@@ -50,7 +50,7 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
             return EntryStatus.RESOLVED, _payload({"approved": False}, more, form, submission)
         case ("ask_back", True) if form.accepts_feedback:
             return EntryStatus.RESOLVED, _question(form, submission)
-        case ("yes" | "no", False) if form.is_yes_no:
+        case ("yes" | "no", False) if form.offers_yes_no:
             _check_looked_at(form, submission)
             return EntryStatus.RESOLVED, submission.action == "yes"
         case (action, False) if not form.is_yes_no and _is_answer(action):
@@ -83,7 +83,7 @@ def _answer(form: DecisionForm, submission: Submission) -> Any:
     if reading.problems:
         raise InvalidAnswer(reading.problems)
     value = reading.constants if reading.value is ABSENT else reading.value
-    is_blank = not form.detail.schema and isinstance(value, str) and not value.strip()
+    is_blank = form.is_free_text and isinstance(value, str) and not value.strip()
     if value is ABSENT or is_blank or (value == {} and reading.value is ABSENT):
         raise InvalidAnswer([_missing_answer(form.answer_form)])
     return value

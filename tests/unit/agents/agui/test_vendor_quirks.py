@@ -277,3 +277,50 @@ async def test_nonsense_is_an_error_and_not_a_question(outcome):
     )
 
     assert failure(stage)[0] == "PROTOCOL_VIOLATION"
+
+
+# -- Claude Agent SDK -----------------------------------------------------------------------------
+
+
+def claude_asks(name="tc-1", **members):
+    ask = {"id": name, "toolCallId": name, "reason": "tool_approval", "message": "Allow Bash?"}
+    ask |= {"metadata": {"toolName": "Bash", "input": {"command": "ls"}}, **members}
+    outcome = {"type": "interrupt", "interrupts": [ask]}
+    return [started(), *vendor_servers.call(call_id=name), finished(outcome=outcome)]
+
+
+BEHAVIORS = {"type": "object", "properties": {"behavior": {"enum": ["allow", "deny"]}}}
+
+
+@pytest.mark.parametrize("members", [{}, {"responseSchema": BEHAVIORS}], ids=["none", "schema"])
+@pytest.mark.parametrize(
+    ("answer", "sent"),
+    [
+        (APPROVE, {"behavior": "allow"}),
+        (DENY, {"behavior": "deny", "message": "no"}),
+        ({"approved": False}, {"behavior": "deny", "message": "Denied by a person."}),
+        (
+            {"approved": True, "editedArgs": {"amount": 1}},
+            {"behavior": "allow", "updatedInput": {"amount": 1}},
+        ),
+    ],
+)
+async def test_an_approval_of_the_claude_sdk_gets_its_behavior(members, answer, sent):
+    stage, server = await interrupted_stage(claude_asks(**members), [started(), finished()])
+    (interrupt,) = stage.interrupts
+    assert (interrupt.reason, interrupt.tool_call_id) == ("tool_call", "tc-1")
+    assert "approved" in interrupt.response_schema["properties"]
+
+    await stage.answer(answer)
+
+    assert entries(server) == [("tc-1", "resolved", sent)]
+
+
+async def test_another_interrupt_of_an_agent_with_such_a_reason_is_left_alone():
+    reader = DialectReader("r-1")
+    schema = {"type": "object", "properties": {"choice": {"type": "string"}}}
+    events = claude_asks(responseSchema=schema)
+
+    end = [event for item in events for event in reader.read(item)][-1]
+
+    assert end["outcome"]["interrupts"][0]["reason"] == "tool_approval"
