@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,6 +77,19 @@ class ProtocolError(Exception):
         return {"jsonrpc": "2.0", "id": self.message_id, "error": self._error}
 
 
+class UnreadableArguments(ProtocolError):
+    """A call of a tool with JSON that we do not read, answered so that the model can correct it."""
+
+    def to_json(self) -> dict[str, Any]:
+        text = f"The arguments cannot be read: {self}. Change them, and call again."
+        content = [{"type": "text", "text": text}]
+        return {
+            "jsonrpc": "2.0",
+            "id": self.message_id,
+            "result": {"content": content, "isError": True},
+        }
+
+
 @dataclass(frozen=True)
 class Message:
     """One JSON-RPC request whose parameters have the shape of its protocol version."""
@@ -138,7 +152,7 @@ def parse_message(body: bytes, headers: Mapping[str, str]) -> Message | None:
     try:
         value = strict_json.loads(body)
     except strict_json.JsonRejected as error:
-        raise ProtocolError(PARSE_ERROR, f"Parse error: {error}", status=400) from error
+        raise _unreadable(body, error) from error
     if not isinstance(value, dict):
         raise _invalid("The body is one JSON-RPC request or notification, and not a batch.")
     if value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
@@ -238,6 +252,18 @@ def _id_of(value: Mapping[str, Any]) -> int | str | None:
     message_id = value.get("id")
     is_id = isinstance(message_id, int | str) and not isinstance(message_id, bool)
     return message_id if is_id else None
+
+
+def _unreadable(body: bytes, error: strict_json.JsonRejected) -> ProtocolError:
+    """Return the error of a body that is no strict JSON, with its id if a lax parser finds one."""
+    try:
+        request = JSONRPCRequest.model_validate(json.loads(body))
+        message_id = strict_json.loads(json.dumps(request.id))
+    except (ValueError, RecursionError, strict_json.JsonRejected):
+        return ProtocolError(PARSE_ERROR, f"Parse error: {error}", status=400)
+    if request.method == "tools/call":
+        return UnreadableArguments(PARSE_ERROR, str(error), message_id=message_id)
+    return ProtocolError(PARSE_ERROR, f"Parse error: {error}", message_id=message_id, status=400)
 
 
 def _invalid(message: str) -> ProtocolError:

@@ -24,12 +24,7 @@ Seconds = Annotated[int, Range(0, MAX_WAIT_SECONDS), example(MAX_WAIT_SECONDS)]
 SessionId = Annotated[str, Text(200, r"^[^\x00-\x1f\x7f]+\Z"), example("nightly:22")]
 
 
-class Arguments(Schema):
-    # A misspelled argument must not be lost: people would approve something else.
-    model_config = ConfigDict(extra="forbid")
-
-
-class AskArguments(Arguments):
+class AskArguments(Schema):
     title: Title = UNSET
     """One line that tells a person what is asked."""
     why: Sentence = UNSET
@@ -68,12 +63,12 @@ class AskHuman(AskArguments):
     """The JSON Schema of the answer, as a form for people; without it, yes or no."""
 
 
-class WaitForDecision(Arguments):
+class WaitForDecision(Schema):
     request_id: Id
     wait_seconds: Seconds = MAX_WAIT_SECONDS
 
 
-class ReportResult(Arguments):
+class ReportResult(Schema):
     request_id: Id
     attempt: Attempt
     """The `attempt` that came with the approval."""
@@ -85,13 +80,15 @@ class ReportResult(Arguments):
     """What was executed, if it differs from the approved arguments."""
 
 
-class Withdraw(Arguments):
+class Withdraw(Schema):
     request_id: Id
     reason: Annotated[str, Text(500, may_be_blank=True), example("No longer needed")] = ""
 
 
 class ApproveTool(Schema):
     """The input of Claude Code, which may get more members."""
+
+    model_config = ConfigDict(extra="ignore")
 
     tool_name: Annotated[str, line(200), example("Bash")]
     input: JsonObject
@@ -127,7 +124,7 @@ def read_arguments(model: type[Schema], arguments: Any) -> Any:
     try:
         return model.model_validate(arguments)
     except ValidationError as error:
-        problems = input_problems(error)
+        problems = input_problems(error, model)
         raise InvalidInput(
             f"The arguments do not match the schema: {'; '.join(_lines(problems))}",
             problems=problems,

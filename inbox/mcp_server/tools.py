@@ -208,14 +208,15 @@ class Tool:
     render: Callable[[Outcome], Outcome] | None = None  #: another form of the result
 
     def to_json(self) -> dict[str, Any]:
+        members = ("status", "request_id", "url", "code", "detail")
         schema = {
             "type": "object",
-            "properties": {
-                "status": {"type": "string"},
-                "request_id": {"type": "string"},
-                "url": {"type": "string"},
-            },
-            "required": ["status", "request_id", "url"],
+            "properties": {name: {"type": "string"} for name in members},
+            # Clients check errors against this, too, and keep from the model what does not match.
+            "anyOf": [
+                {"required": ["status", "request_id", "url"]},
+                {"required": ["code", "detail"]},
+            ],
         }
         return {
             "name": self.name,

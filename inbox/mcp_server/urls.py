@@ -8,4 +8,6 @@ from inbox.api.runs.streaming_app import StreamingApp
 from inbox.mcp_server.endpoint import serve_mcp
 
 # The stubs accept views only, but Channels routes to ASGI applications too.
-mcp_urlpatterns: list[Any] = [path("mcp", StreamingApp(serve_mcp))]  # type: ignore[arg-type]
+mcp_urlpatterns: list[Any] = [
+    path("mcp", StreamingApp(serve_mcp, ("agent", "session"))),  # type: ignore[arg-type]
+]

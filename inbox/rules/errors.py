@@ -120,6 +120,12 @@ class InvalidValue(InvalidInput):
     code = "INVALID_VALUE"
 
 
+class UnknownName(InvalidValue):
+    """A member of the body or a query parameter is not known, so it would have had no effect."""
+
+    code = "UNKNOWN_NAME"
+
+
 def raise_for(problems: Mapping[str, Sequence[str]]) -> None:
     """
     Raise unless there are no problems, which are the messages by field.
@@ -359,6 +365,12 @@ class PendingInterrupts(ContractError):
     """The thread waits for decisions on its interrupts."""
 
     code = "PENDING_INTERRUPTS"
+
+
+class HistoryChanged(ContractError):
+    """The client changes or leaves out messages of the thread, which keeps what was said."""
+
+    code = "HISTORY_CHANGED"
 
 
 class PartialResume(ContractError):

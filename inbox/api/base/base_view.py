@@ -17,9 +17,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from inbox.actions.idempotency import IdempotencyKey
+from inbox.api.base.known_names import check_parameters
 from inbox.api.base.pagination import Pagination, select_fields
 from inbox.queries.audit.deleted_threads import deletion_behind
-from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
+from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed, UnknownName
 from inbox.rules.people.access import Actor, may_see_secrets
 
 
@@ -77,10 +78,19 @@ class ApiView(ViewSet):
         super().initial(request, *args, **kwargs)
         if any("\0" in str(text) for text in (*request.query_params.values(), *kwargs.values())):
             raise InvalidInput("The address contains the character NUL.")
+        if self._operation is not None:
+            self._check_names(request)
         is_change = request.method in ("PUT", "PATCH", "DELETE")
         supports_if_match = getattr(self._operation, "supports_if_match", False)
         if is_change and "If-Match" in request.headers and not supports_if_match:
             raise PreconditionFailed("This address does not support If-Match.")
+
+    def _check_names(self, request: Request) -> None:
+        """Raises UnknownName, InvalidInput."""
+        check_parameters(request.query_params, self._operation.known_parameters)
+        is_empty = self._operation.takes_body or request.body.strip() in (b"", b"{}")
+        if not is_empty:
+            raise UnknownName("This operation takes no body.")
 
     def check_if_match(self, request: Request) -> Callable[[], None]:
         """

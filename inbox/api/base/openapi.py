@@ -22,11 +22,14 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
 
+from inbox.api.base.error_responses import json_response
 from inbox.api.base.field_types import example
+from inbox.api.base.known_names import check_parameters
 from inbox.api.base.openapi_descriptions import TextBody, describe_operation, name_of
 from inbox.api.base.openapi_examples import example_of
 from inbox.api.base.schema import Schema
 from inbox.api.runs.streaming_urls import streaming_urlpatterns
+from inbox.rules.errors import RequestRejected
 
 _JSON, _YAML = "application/json", "application/yaml"
 _KINDS: Final = {
@@ -57,6 +60,10 @@ _generating = Lock()
 )
 @require_safe
 def get_schema(request: HttpRequest) -> HttpResponse:
+    try:
+        check_parameters(request.GET, ())
+    except RequestRejected as refusal:
+        return json_response(refusal)
     content_type = request.get_preferred_type(list(_KINDS)) or _JSON
     response = HttpResponse(_text(_KINDS[content_type]), content_type=content_type)
     patch_vary_headers(response, ["Accept"])

@@ -127,6 +127,7 @@ def describe_operation(  # noqa: PLR0913  # an operation has as many parts
     media type of the body.
     """
     kinds = {
+        errors.UnknownName,
         *refusals,
         *(_CALLER_ERRORS if scope else ()),
         *(_BODY_ERRORS if body else ()),
@@ -162,6 +163,11 @@ def describe_operation(  # noqa: PLR0913  # an operation has as many parts
         )(view)
         described.http_method = method
         described.known_fields = _field_names(result)
+        described.known_parameters = {
+            *(each.name for each in parameters if each.location == OpenApiParameter.QUERY),
+            *(("fields",) if method == "GET" and described.known_fields else ()),
+        }
+        described.takes_body = body is not None
         described.supports_if_match = supports_if_match
         return described  # type: ignore[no-any-return]
 

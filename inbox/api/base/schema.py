@@ -10,9 +10,13 @@ from pydantic.fields import FieldInfo
 from rest_framework.request import Request
 
 from inbox.api.base.field_types import BLANK_AS_NULL
-from inbox.rules.errors import InvalidInput
+from inbox.api.base.known_names import names_at, unknown_text
+from inbox.rules.errors import InvalidInput, UnknownName
 
 Item = TypeVar("Item")
+
+#: The type of pydantic's error about a member that is not a field.
+_UNKNOWN = "extra_forbidden"
 
 
 class Schema(BaseModel):
@@ -28,6 +32,8 @@ class Schema(BaseModel):
         # An alias names the attribute that `represent` reads, never a member of the JSON.
         validate_by_name=True,
         validate_by_alias=False,
+        # A member that is ignored would do something else than its sender meant.
+        extra="forbid",
         json_schema_serialization_defaults_required=True,
     )
 
@@ -38,13 +44,20 @@ class Schema(BaseModel):
 
         Raises:
             InvalidInput: it has another shape; `problems` lists what is wrong by field.
+            UnknownName: it has a member that the schema does not name.
         """
         try:
             return cls.model_validate(request.data)
         except ValidationError as error:
-            raise InvalidInput(
-                "The request does not match its schema.", problems=input_problems(error)
-            ) from error
+            problems = input_problems(error, cls)
+            unknown = [each["loc"] for each in error.errors() if each["type"] == _UNKNOWN]
+            if not unknown:
+                raise InvalidInput(
+                    "The request does not match its schema.", problems=problems
+                ) from error
+            place = ".".join(map(str, unknown[0]))
+            text = unknown_text(str(unknown[0][-1]), names_at(cls, unknown[0][:-1]))
+            raise UnknownName(f"`{place}`: {text}", problems=problems) from error
 
     def sent(self) -> dict[str, Any]:
         """Return the members that the client has sent."""
@@ -109,15 +122,20 @@ def _reader(name: str, field: FieldInfo) -> Callable[[Any], Any]:
     return read
 
 
-def input_problems(error: ValidationError) -> dict[str, Any]:
-    """Return the messages by field, nested as the body is."""
+def input_problems(error: ValidationError, model: type[BaseModel]) -> dict[str, Any]:
+    """Return the messages by field, nested as the body of `model` is."""
     problems: dict[str, Any] = {}
     for problem in error.errors(include_url=False):
         *parents, name = problem["loc"] or ("non_field_errors",)
         fields = problems
         for parent in parents:
             fields = fields.setdefault(str(parent), {})
-        fields.setdefault(str(name), []).append(_message(problem))
+        message = (
+            unknown_text(str(name), names_at(model, parents))
+            if problem["type"] == _UNKNOWN
+            else _message(problem)
+        )
+        fields.setdefault(str(name), []).append(message)
     return problems
 
 

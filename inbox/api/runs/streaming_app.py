@@ -7,7 +7,7 @@ views authenticate their callers themselves.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from io import BytesIO
 from typing import Any
 
@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from inbox.api.base.database_down import unavailable
 from inbox.api.base.error_responses import json_response
+from inbox.api.base.known_names import check_parameters
 from inbox.api.base.request_ids import Receive, Send
 from inbox.rules.errors import RequestRejected
 
@@ -39,10 +40,11 @@ def security_headers() -> dict[str, str]:
 
 
 class StreamingApp:
-    """Serves one view with the arguments of Channels' URL router."""
+    """Serves one view, which has these query parameters, with the arguments of Channels' router."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, parameters: Collection[str]) -> None:
         self.view = view
+        self.parameters = parameters
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         body = await read_body(receive)
@@ -59,6 +61,7 @@ class StreamingApp:
 
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
         try:
+            check_parameters(request.GET, self.parameters)
             response = await self.view(request, **scope["url_route"]["kwargs"])
         except RequestRejected as refusal:
             response = json_response(refusal)

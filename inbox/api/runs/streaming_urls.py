@@ -13,10 +13,16 @@ _AGUI = {
     "agui/<slug:slug>/connect": agui.connect_agent,
     "agui/<slug:slug>/capabilities": agui.get_capabilities,
 }
-# The stubs accept views only, but Channels routes to ASGI applications too.
+
+
+def _app(view: Any) -> Any:
+    # The stubs accept views only, but Channels routes to ASGI applications too.
+    return StreamingApp(view, view.known_parameters)
+
+
 streaming_urlpatterns: list[Any] = [
-    *(path(address, StreamingApp(view)) for address, view in _AGUI.items()),  # type: ignore[arg-type]
+    *(path(address, _app(view)) for address, view in _AGUI.items()),
     # Clients have these in their settings: they were the only ones once.
-    *(path(f"{address}/", StreamingApp(view)) for address, view in _AGUI.items()),  # type: ignore[arg-type]
-    path("api/threads/<uuid:thread_id>/events", StreamingApp(list_events)),  # type: ignore[arg-type]
+    *(path(f"{address}/", _app(view)) for address, view in _AGUI.items()),
+    path("api/threads/<uuid:thread_id>/events", _app(list_events)),
 ]

@@ -177,7 +177,7 @@ def test_a_secret_is_neither_shown_nor_found(world, bob, reader, key_with):
     decide(
         interrupt_id=interrupt.pk,
         status=EntryStatus.RESOLVED,
-        payload={"approved": False, "reason": "no", "password": "hunter2"},
+        payload={"approved": False, "editedArgs": {"password": "hunter2"}},
         view_digest=interrupt.view_digest,
         actor=bob,
         entrance=Entrance.REST,
@@ -200,7 +200,8 @@ def test_the_end_of_a_page_tells_nothing_of_masked_values(world, bob, reader, pa
     """A page of one with a next page would confirm a guess, though it shows nothing."""
     for _ in range(3):
         (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
-        steps.answer(interrupt, bob, {"approved": False, "password": "hunter2"})
+        denial = {"approved": False, "editedArgs": {"password": "hunter2"}}
+        steps.answer(interrupt, bob, denial)
     ToolCall.objects.update(args='{"password":"hunter2","note":"visible"}')
 
     page = read(reader, path, q=guess, limit=1)

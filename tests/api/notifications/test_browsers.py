@@ -36,7 +36,9 @@ def test_people_add_list_test_and_remove_their_browsers(me):
     assert browser["host"] == "updates.push.services.mozilla.com"
     assert (browser["mode"], browser["minutes"]) == ("if_waiting", 5)
     assert "very-secret" not in added.content.decode()
-    assert me.post(f"{PATH}/{browser['id']}/test").status_code == 202
+    assert (
+        me.post(f"{PATH}/{browser['id']}/test", content_type="application/json").status_code == 202
+    )
     assert Notification.objects.get().status == "pending"
     assert me.delete(f"{PATH}/{browser['id']}").status_code == 204
     assert me.get(PATH).json()["results"] == []
@@ -110,7 +112,9 @@ def test_people_see_and_remove_only_their_own(me, world):
 
     assert carol.get(PATH).json()["results"] == []
     assert carol.delete(f"{PATH}/{added['id']}").status_code == 404
-    assert carol.post(f"{PATH}/{added['id']}/test").status_code == 404
+    assert (
+        carol.post(f"{PATH}/{added['id']}/test", content_type="application/json").status_code == 404
+    )
     assert len(me.get(PATH).json()["results"]) == 1
 
 

@@ -41,7 +41,7 @@ def test_people_choose_read_and_end_their_notifications(me):
 
 
 def test_a_test_mail_is_queued(me):
-    assert me.post(f"{PATH}/test").status_code == 202
+    assert me.post(f"{PATH}/test", content_type="application/json").status_code == 202
     assert Notification.objects.get().status == "pending"
 
 

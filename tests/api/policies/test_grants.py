@@ -41,9 +41,14 @@ def test_a_decision_makes_a_grant_that_can_be_read_and_revoked(reviewer, interru
     assert (grant["made_by"], grant["made_from"]) == ("Bob", str(interrupt.pk))
     assert reviewer.get(f"/api/grants/{grant['id']}").json() == grant
 
-    revoked = reviewer.post(f"/api/grants/{grant['id']}/revoke").json()
+    revoked = reviewer.post(
+        f"/api/grants/{grant['id']}/revoke", content_type="application/json"
+    ).json()
     assert revoked["end_reason"] == "revoked"
-    assert reviewer.post(f"/api/grants/{grant['id']}/revoke").json() == revoked
+    assert (
+        reviewer.post(f"/api/grants/{grant['id']}/revoke", content_type="application/json").json()
+        == revoked
+    )
 
 
 def test_limits_above_the_caps_are_refused_with_all_problems(reviewer, interrupt):

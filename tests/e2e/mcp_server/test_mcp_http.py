@@ -5,6 +5,7 @@ from base64 import b64encode
 from urllib.parse import urlsplit
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.support.mcp.raw_client import (
     HANDSHAKE,
@@ -198,6 +199,45 @@ HOSTILE = {
     "null parameters": json.dumps({**CALL, "params": None}).encode(),
     "notification with a list": b'{"jsonrpc": "2.0", "method": "a", "params": []}',
 }
+
+
+UNREADABLE = {
+    "duplicate argument": (b'"args": {', b'"args": {"a": 1, "a": 2, '),
+    "NaN": (b"4750", b"NaN"),
+    "deep": (b"4750", b"[" * 100 + b"]" * 100),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_arguments_that_cannot_be_read_are_told_to_the_model(client, bob, agent, old, new):
+    body = message("tools/call", {"name": "request_approval", "arguments": REFUND})
+    text = json.dumps({**body, "id": "call-7"}).encode().replace(old, new)
+
+    answer = client.post(text, accept="application/json", **headers_of(body))
+
+    assert (answer.status_code, answer.json()["id"]) == (200, "call-7")
+    assert answer.json()["result"]["isError"] is True
+    assert "cannot be read" in answer.json()["result"]["content"][0]["text"]
+    assert bob.open_requests(agent) == []
+
+
+def test_errors_of_a_tool_match_its_output_schema(client):
+    tools = client.send("tools/list")["result"]["tools"]
+    schemas = {tool["name"]: tool["outputSchema"] for tool in tools if "outputSchema" in tool}
+
+    assert {*schemas} == {"request_approval", "ask_human", "wait_for_decision"}
+    for name, schema in schemas.items():
+        refused = client.call(name, {"colour": "red"})
+
+        assert refused["isError"] is True
+        Draft202012Validator(schema).validate(refused["structuredContent"])
+
+
+def test_an_unknown_query_parameter_is_rejected(http, program):
+    refused = McpClient(http, program.key, "/mcp?agnt=ci").post(message("tools/list"))
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "UNKNOWN_NAME")
+    assert "`agent`" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())

@@ -2,6 +2,7 @@
 
 import pytest
 from django.http import HttpResponse, StreamingHttpResponse
+from django.test import RequestFactory
 
 from inbox.api.runs.streaming_app import StreamingApp
 
@@ -14,7 +15,8 @@ async def headers_of(response):
         messages.append(message)
 
     messages = []
-    await StreamingApp(view)._answer(None, {"url_route": {"kwargs": {}}}, send)
+    app = StreamingApp(view, parameters=())
+    await app._answer(RequestFactory().get("/"), {"url_route": {"kwargs": {}}}, send)
     return {name.decode().lower(): value.decode() for name, value in messages[0]["headers"]}
 
 
