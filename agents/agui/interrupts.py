@@ -26,7 +26,11 @@ _RFC3339 = re.compile(
 def approval_schema(
     *, edited_args: dict[str, Any] | None = None, **properties: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the response schema of an approval, with further properties."""
+    """
+    Return the response schema of an approval, with further properties and no others.
+
+    An open schema would take edits in a misspelt member and run the call as proposed.
+    """
     edits = {"editedArgs": edited_args} if edited_args is not None else {}
     return {
         "type": "object",
@@ -37,6 +41,7 @@ def approval_schema(
             **properties,
         },
         "required": ["approved"],
+        "additionalProperties": False,
     }
 
 

@@ -29,6 +29,7 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, Reason
+from inbox.rules.schema.schemas import is_closed, named_members
 
 
 def parse_dialect(name: str) -> Dialect:
@@ -188,13 +189,15 @@ def _all_entries(
 def _resume_entry(dialect: Dialect, interrupt: DeliveredInterrupt, answer: Any) -> ResumeEntry:
     is_approval = interrupt.reason == Reason.TOOL_CALL
     status, payload = resume_entry_fields(answer, is_approval=is_approval)
+    schema = interrupt.body.get("responseSchema")
     if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
         flat = (
-            flat_edits(
-                schema=interrupt.body.get("responseSchema"), args=interrupt.args, payload=payload
-            )
+            flat_edits(schema=schema, args=interrupt.args, payload=payload)
             if dialect is Dialect.LANGGRAPH
             else ()
         )
         payload = merge_edits(payload, answer, interrupt.args, flat)
+    elif is_approval and isinstance(payload, dict) and is_closed(schema):
+        # A denial edits nothing, so the edits that these clients send beside it have no place.
+        payload = {name: payload[name] for name in payload if name in named_members(schema)}
     return ResumeEntry(interrupt.interrupt_id, EntryStatus(status), payload)

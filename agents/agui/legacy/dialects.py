@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from agents.agui import strict_json
+from agents.agui.interrupts import approval_schema
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
 from agents.agui.legacy.vendor_quirks import as_object
 
@@ -312,9 +313,7 @@ class DialectReader:
                 "reason": "tool_call",
                 "toolCallId": call,
                 "message": f"Call {fields['functionName']}?",
-                "responseSchema": vendor_quirks.closed_approval_schema(
-                    edited_args={"type": "object"}
-                ),
+                "responseSchema": approval_schema(edited_args={"type": "object"}),
             }
         else:
             interrupt |= {"message": payload} if isinstance(payload, str) else common_fields(fields)
@@ -417,9 +416,7 @@ def _review_interrupt(name: str, call: str, action: Json) -> Json:
     if human_in_the_loop.takes_text_only(allowed):
         return {**interrupt, "reason": "input_required", "responseSchema": dict(_TEXT)}
     edited = {"type": "object", "properties": _infer_schemas(action["args"])}
-    schema = human_in_the_loop.restrict_approval(
-        vendor_quirks.closed_approval_schema(edited_args=edited), allowed
-    )
+    schema = human_in_the_loop.restrict_approval(approval_schema(edited_args=edited), allowed)
     return {**interrupt, "reason": "tool_call", "responseSchema": schema}
 
 
@@ -443,7 +440,7 @@ def _draft_schema(payload: Mapping[str, Any]) -> Json:
 
 def _open_approval(**more: Json) -> Json:
     """Return an approval schema that allows other properties."""
-    return vendor_quirks.closed_approval_schema(**more) | {"additionalProperties": True}
+    return approval_schema(**more) | {"additionalProperties": True}
 
 
 def _infer_schemas(fields: Mapping[str, Any]) -> Json:

@@ -9,7 +9,8 @@ bridge of the Claude Agent SDK takes a behavior instead of an approval.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from agents.agui import interrupts, strict_json
+from agents.agui import strict_json
+from agents.agui.interrupts import approval_schema
 
 Json = dict[str, Any]
 
@@ -19,12 +20,6 @@ _STOCK_HINT = "Please approve or reject the tool call"
 _REASON_NOTE = "Stored with the decision. The agent learns only that the call was denied."
 _CALLED_OFF = "Nobody answered: the request was cancelled."
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
-
-
-def closed_approval_schema(*, edited_args: Json | None = None, **more: Json) -> Json:
-    """Return an approval schema that allows no other properties."""
-    schema = interrupts.approval_schema(edited_args=edited_args, **more)
-    return {**schema, "additionalProperties": False}
 
 
 def tool_call_id_of(value: Any) -> str:
@@ -96,11 +91,11 @@ def _parse_confirmation(events: list[Json]) -> tuple[Json, Json]:
 
 def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
     hint, example = str(confirmation.get("hint") or ""), confirmation.get("payload")
-    schema = closed_approval_schema()
+    schema = approval_schema()
     if example is None:
         schema["properties"]["reason"]["description"] = _REASON_NOTE
     else:
-        schema = closed_approval_schema(payload=infer_schema(example))
+        schema = approval_schema(payload=infer_schema(example))
         approved = {"properties": {"approved": {"const": True}}}
         schema |= {"if": approved, "then": {"required": ["payload"]}}
     has_hint = hint and not hint.startswith(_STOCK_HINT)
@@ -156,7 +151,7 @@ def microsoft_interrupt(interrupt: Json) -> Json:
         return interrupt
     properties = as_object(as_object(interrupt.get("responseSchema")).get("properties"))
     edited = properties.get("editedArgs")
-    schema = closed_approval_schema(edited_args=edited if isinstance(edited, dict) else None)
+    schema = approval_schema(edited_args=edited if isinstance(edited, dict) else None)
     schema["properties"]["reason"]["description"] = _REASON_NOTE
     return {**interrupt, "responseSchema": schema}
 

@@ -37,6 +37,7 @@ from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
+from inbox.rules.runs.history import check_not_cut, check_unchanged
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -132,7 +133,9 @@ def _start_or_resume(
             )
         )
     if not is_new:
-        _check_idle(thread)
+        latest = latest_run(thread)
+        _check_idle(latest)
+        _check_history(thread, latest, request)
     check_not_paused(agent)
     check_new_run(team_id=agent.team_id, agent_id=agent.pk, is_new_thread=is_new)
     run = queue_run(
@@ -175,6 +178,7 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         _check_not_partial(request.entries, interrupts)
         return StartedRun(last_retry(resumed_by), replayed=True)
     _check_ends_grace(interrupted, request.entries, states)
+    check_unchanged(stored=json.loads(thread.messages), sent=request.input.get("messages", ()))
     entries = {entry.interrupt_id: entry for entry in new_entries}
     record_decisions(
         authorization,
@@ -269,8 +273,7 @@ def _resume_input(
     return json.dumps(request.input)
 
 
-def _check_idle(thread: Thread) -> None:
-    latest = latest_run(thread)
+def _check_idle(latest: Run | None) -> None:
     if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
             TranslatableMessage(
@@ -279,6 +282,15 @@ def _check_idle(thread: Thread) -> None:
             )
         )
     _check_not_busy(latest)
+
+
+def _check_history(thread: Thread, latest: Run | None, request: RunRequest) -> None:
+    """Raises HistoryChanged."""
+    stored, sent = json.loads(thread.messages), request.input.get("messages", ())
+    check_unchanged(stored=stored, sent=sent)
+    # After a failure a client may not know all of the answer, and sends its message once more.
+    if latest is not None and latest.status == RunStatus.SUCCEEDED:
+        check_not_cut(stored=stored, sent=sent)
 
 
 def _check_not_busy(latest: Run | None) -> None:

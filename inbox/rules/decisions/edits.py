@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from inbox.rules.decisions.consent import canonical_json
@@ -10,6 +11,12 @@ from inbox.rules.schema.schemas import named_members
 from inbox.rules.text.messages import TranslatableMessage
 
 EDITED = "editedArgs"
+#: Names of edits in other products, and what people write for `editedArgs`, without case and `_`.
+_EDIT_NAMES = frozenset(
+    f"{changed}{what}"
+    for changed in ("edit", "edited", "modified", "changed", "new", "updated", "tool", "")
+    for what in ("args", "arguments", "input", "parameters", "params")
+) | {"edit", "edits", "edited", "modifications", "changes"}
 #: Members of an approval that are never edits, even if an argument has the same name.
 _APPROVAL_MEMBERS = ("approved", EDITED, "reason")
 
@@ -33,8 +40,9 @@ def check_edits(*, schema: Mapping[str, Any] | None, args: str | None, payload: 
     """
     Raise if an answer has edits that would not be applied; `args` is canonical JSON text.
 
-    Some clients send edits in `toolCall.arguments`, in `modifications`, or as members with the
-    names of arguments. These are not applied, so they are rejected instead of ignored.
+    Some clients send edits in `toolCall.arguments`, in `modifications`, in a misspelt member, or as
+    members with the names of arguments. These are not applied, so they are rejected instead of
+    ignored, also where the agent's schema allows any member.
 
     Raises:
         EditsNotOffered: the response schema does not name `editedArgs`.
@@ -76,10 +84,18 @@ def _misplaced_edit(
     call = payload.get("toolCall")
     if isinstance(call, Mapping) and _are_other_arguments(call.get("arguments"), payload, args):
         return "toolCall"
-    if "modifications" not in named and payload.get("modifications") not in (None, {}):
-        return "modifications"
-    flat = (name for name in payload if name in args and name not in {*named, *_APPROVAL_MEMBERS})
-    return next((name for name in flat if not _is_equal(payload[name], args[name])), "")
+    others = {name: payload[name] for name in payload.keys() - named - {*_APPROVAL_MEMBERS}}
+    for name in sorted(others):
+        accepted = [args[name]] if name in args else [args, {}, None] if _is_edit(name) else []
+        if accepted and not any(_is_equal(others[name], value) for value in accepted):
+            return name
+    return ""
+
+
+def _is_edit(name: str) -> bool:
+    """Return whether a member is named as edits are, also with a slip of the hand."""
+    plain = name.lower().replace("_", "").replace("-", "")
+    return plain in _EDIT_NAMES or bool(get_close_matches(plain, [EDITED.lower()], cutoff=0.85))
 
 
 def _are_other_arguments(

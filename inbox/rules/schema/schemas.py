@@ -121,6 +121,11 @@ def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
     return frozenset() if schema is None else _named_members(_text(schema))
 
 
+def is_closed(schema: Mapping[str, Any] | None) -> bool:
+    """Return whether a schema allows no members but those of its `properties`."""
+    return schema is not None and schema.get("additionalProperties") is False
+
+
 @lru_cache(maxsize=512)
 def _named_members(text: str) -> frozenset[str]:
     root = json.loads(text)

@@ -43,6 +43,14 @@ def test_the_schema_that_names_edits_offers_them(schema, expected):
         {"modifications": {"amount": 5}},
         {"modifications": "dryRun"},
         {"amount": 5},
+        {"edited_args": {"amount": 5}},
+        {"editedargs": {"amount": 5}},
+        {"editdArgs": {"amount": 5}},
+        {"edits": [{"amount": 5}]},
+        {"arguments": {"amount": 5}},
+        {"args": '{"amount":5}'},
+        {"tool_input": {"amount": 5}},
+        {"modifiedArgs": {"amount": 5}},
     ],
 )
 def test_an_edit_that_is_not_offered_is_refused(schema, edit):
@@ -69,6 +77,8 @@ def test_an_edit_in_another_place_than_edited_args_is_refused(edit):
         {"approved": True, "reason": "Seen the receipt"},
         {"approved": True, "amount": 47.5},
         {"approved": True, "modifications": {}},
+        {"approved": True, "args": {"amount": 47.5, "reason": "Duplicate charge"}},
+        {"approved": True, "edited_args": None},
         {"approved": True, "toolCall": {"arguments": ARGS}},
         {"approved": False, "amount": 5},
         {"approved": False, "toolCall": {"arguments": {}}},

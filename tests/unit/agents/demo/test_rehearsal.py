@@ -90,6 +90,7 @@ async def test_approval_schema_names_arguments_and_requires_a_decision(stage):
             "reason": {"type": "string"},
         },
         "required": ["approved"],
+        "additionalProperties": False,
     }
 
 

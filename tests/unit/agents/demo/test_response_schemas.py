@@ -33,7 +33,6 @@ def test_the_schema_of_every_tool_is_valid_and_has_no_references(tool):
         {"approved": False, "reason": "no"},
         edited(),
         edited(whatever=1),
-        {"approved": True, "more": 1},
     ],
 )
 def test_the_answers_that_people_give_fit(tool, payload):
@@ -55,6 +54,8 @@ def test_the_answers_that_people_give_fit(tool, payload):
         {"approved": True, "editedArgs": []},
         {"approved": True, "reason": 7},
         {"reason": "yes"},
+        {"approved": True, "more": 1},
+        {"approved": True, "edited_args": {}},
     ],
 )
 def test_what_is_no_decision_does_not_fit(tool, payload):
