@@ -10,7 +10,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.sdk.declarations import schema_of
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, check_duration
 from agents.sdk.present import Present
 
 Args = Mapping[str, Any]
@@ -130,6 +130,7 @@ class ToolContext:
         function. `expires_in`: None for no expiry; the default is the tool's. An approval is bound
         to the bytes of `files`.
         """
+        check_duration("call.interrupt", "expires_in", expires_in)
         schema = schema_of("call.interrupt: response_schema=", response_schema)
         raise CallPaused(
             InterruptRequest(message, reason, schema, expires_in, metadata, present, files)

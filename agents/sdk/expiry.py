@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from agents.port import AgentMistake
+
 _DURATION = TypeAdapter(timedelta)
 
 
@@ -19,6 +21,19 @@ class TeamDefault(Enum):
 TEAM_DEFAULT: Final = TeamDefault.TEAM_DEFAULT
 #: None: the interrupt never expires.
 ExpiresIn = timedelta | None | TeamDefault
+
+
+class NoTimedelta(AgentMistake, TypeError):
+    """The author gave another value where a timedelta is needed."""
+
+
+def check_duration(name: str, setting: str, value: Any) -> None:
+    """Raise NoTimedelta unless an author's setting is a timedelta, None or TEAM_DEFAULT."""
+    if not isinstance(value, timedelta | TeamDefault | None):
+        raise NoTimedelta(
+            f"{name}: {setting}={str(value)[:40]} is no timedelta; write "
+            f"{setting}=timedelta(hours=1), or {setting}=None."
+        )
 
 
 def first_specified(*expiries: ExpiresIn) -> ExpiresIn:

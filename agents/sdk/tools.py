@@ -18,7 +18,7 @@ from agents.sdk.declarations import (
     check_once_tool_never_pauses,
     schema_of,
 )
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, check_duration
 from agents.sdk.functions import (
     Approval,
     call_function,
@@ -214,6 +214,8 @@ def tool(
         declared_effect = check_effect(name, effect)
         arguments = input_model(function)
         check_approval(name, approval, arguments)
+        check_duration(name, "expires_in", expires_in)
+        check_duration(name, "timeout", timeout)
         if declared_effect is Effect.ONCE:
             _check_once_tool(name, function, retries)
         return Tool(
@@ -262,6 +264,7 @@ def define_interrupt(
     functions.
     """
     check_template(name, message, input_model)
+    check_duration(name, "expires_in", expires_in)
     if not inspect.isroutine(answer_schema):
         answer_schema = schema_of(f"{name}: answer_schema=", answer_schema)
     return InterruptTool(

@@ -16,11 +16,11 @@ from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from agents.port import RunContext
+from agents.port import AgentMistake, RunContext
 from agents.sdk.agent import SdkAgent
 from agents.sdk.context import AttachedFile, progress_event
 from agents.sdk.declarations import check_tools, schema_of
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, check_duration
 from agents.sdk.present import Present, with_present
 from agents.sdk.schemas import with_feedback
 from agents.sdk.step import StepContext
@@ -45,6 +45,10 @@ class WorkflowPaused(BaseException):
     """The workflow is paused; a BaseException, so that authors do not catch it by mistake."""
 
 
+class OutcomeAsBoolean(AgentMistake, TypeError):
+    """The workflow used an outcome or a reply as a boolean."""
+
+
 @dataclass(frozen=True)
 class ToolOutcome:
     """The outcome of a tool call."""
@@ -59,6 +63,13 @@ class ToolOutcome:
     def is_done(self) -> bool:
         return self.status == "done"
 
+    def __bool__(self) -> bool:
+        # Any object is true, so `if await ctx.call(...)` would go on after a denial.
+        raise OutcomeAsBoolean(
+            "The outcome of a tool call is neither true nor false: ask for `outcome.is_done`, or "
+            "for `outcome.value`, which is None after a denial."
+        )
+
 
 @dataclass(frozen=True)
 class InterruptReply:
@@ -66,6 +77,13 @@ class InterruptReply:
 
     payload: Any
     is_cancelled: bool  #: expired or cancelled
+
+    def __bool__(self) -> bool:
+        # Any object is true, also the answer "no".
+        raise OutcomeAsBoolean(
+            "The reply to an interrupt is neither true nor false: ask for `reply.payload`, which "
+            "is None if `reply.is_cancelled`."
+        )
 
     @property
     def feedback(self) -> str:
@@ -187,7 +205,12 @@ class WorkflowContext:
             self._end(None)
 
     def call(
-        self, tool: Tool | InterruptTool, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
+        self,
+        tool: Tool | InterruptTool,
+        /,
+        *positional: Any,
+        expires_in: ExpiresIn = TEAM_DEFAULT,
+        **args: Any,
     ) -> WorkflowStep[ToolOutcome]:
         """
         Call a tool, after its approval if it needs one.
@@ -196,8 +219,15 @@ class WorkflowContext:
         with this name, it gets the value: use `call_all` to set its expiry.
         """
         self._check_tool("ctx.call", tool)
+        if positional:
+            names = ", ".join(f"{name}=..." for name in tool.input_model.model_fields)
+            raise TypeError(
+                f"{self._agent.name}: ctx.call takes arguments by keyword; write "
+                f"ctx.call({tool.name}, {names})."
+            )
         if expires_in is not TEAM_DEFAULT and "expires_in" in tool.input_model.model_fields:
             args["expires_in"], expires_in = expires_in, TEAM_DEFAULT
+        check_duration(f"{self._agent.name}: ctx.call", "expires_in", expires_in)
 
         async def call_one() -> ToolOutcome:
             (outcome,) = await self._call_all([(tool, args)], expires_in)
@@ -217,6 +247,7 @@ class WorkflowContext:
         """
         for tool, _ in calls:
             self._check_tool("ctx.call_all", tool)
+        check_duration(f"{self._agent.name}: ctx.call_all", "expires_in", expires_in)
         return self._step("ctx.call_all(...)", lambda: self._call_all(calls, expires_in))
 
     async def _call_all(
@@ -261,11 +292,12 @@ class WorkflowContext:
         feedback: bool = False,
     ) -> WorkflowStep[InterruptReply]:
         """
-            Ask a person something that is not about a tool call, and wait for the answer.
+        Ask a person something that is not about a tool call, and wait for the answer.
 
-        XX With `feedback` a person approves,
-            rejects, or asks back; `response_schema` may add members to the answer.
+        With `feedback` a person approves, rejects, or asks back; `response_schema` may add members
+        to the answer.
         """
+        check_duration(f"{self._agent.name}: ctx.interrupt", "expires_in", expires_in)
         schema = schema_of(
             f"{self._agent.name}: response_schema= of ctx.interrupt", response_schema
         )
@@ -306,6 +338,10 @@ class WorkflowContext:
         Raises:
             TypeError: it is not a tool.
         """
+        if isinstance(tool, str):
+            raise TypeError(
+                f"{self._agent.name}: {code} takes the tool itself, not its name {tool[:60]!r}."
+            )
         if not isinstance(tool, Tool | InterruptTool):
             name = getattr(tool, "__name__", str(tool)[:60])
             raise TypeError(
@@ -491,6 +527,11 @@ def workflow(
         if not inspect.iscoroutinefunction(function):
             raise TypeError(
                 f"{function.__name__}: a workflow is an async function; write "
+                f"async def {function.__name__}(ctx)."
+            )
+        if len(inspect.signature(function).parameters) != 1:
+            raise TypeError(
+                f"{function.__name__}: a workflow is called with its context only; write "
                 f"async def {function.__name__}(ctx)."
             )
         check_tools(function.__name__, tools, (Tool, InterruptTool))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from signoff_client.errors import (
     AlreadyStarted,
@@ -17,8 +17,18 @@ from signoff_client.errors import (
 )
 
 
+class _NoBoolean:
+    """Raises where an object is used as a boolean: any object is true, also a denied request."""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{type(self).__name__} is neither true nor false, so this would go on after a denial: "
+            "compare its `status`, or use `ask` or `start_call`."
+        )
+
+
 @dataclass(frozen=True)
-class Item:
+class Item(_NoBoolean):
     """One approval (with `tool`), or one question."""
 
     id: str
@@ -36,7 +46,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(_NoBoolean):
     """A set of items that was sent at once."""
 
     id: str
