@@ -178,7 +178,7 @@ def takes_behavior(interrupt: Any) -> bool:
 
 def behavior_interrupt(interrupt: Json) -> Json:
     """Return an approval of the Claude Agent SDK as one of AG-UI."""
-    schema = closed_approval_schema(edited_args={"type": "object"})
+    schema = approval_schema(edited_args={"type": "object"})
     return {**interrupt, "reason": "tool_call", "responseSchema": schema}
 
 
