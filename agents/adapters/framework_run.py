@@ -10,12 +10,12 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.background_loop import framework_loop
 from agents.agui.strict_json import dumps
+from agents.json_schema import schema_violations
 from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
 from agents.sdk.context import ToolError, tool_call_events
 from agents.sdk.expiry import (
@@ -475,7 +475,7 @@ def tool_effect(metadata: Mapping[str, Any] | None) -> Effect:
 
 def argument_error(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Return the error of arguments that do not fit their schema, else ""."""
-    problem = best_match(Draft202012Validator(schema).iter_errors(_jsonable(dict(args))))
+    problem = best_match(schema_violations(schema, _jsonable(dict(args))))
     return f"{problem.json_path.removeprefix('$.')}: {problem.message}"[:500] if problem else ""
 
 

@@ -4,17 +4,13 @@ The rules for the outcome of a run, beyond those that the official SDK checks.
 Also the response schema of approvals.
 """
 
-import json
 import re
 from collections.abc import Container, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from ag_ui.core import Interrupt, RunFinishedEvent, RunFinishedInterruptOutcome
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 
 from agents.agui.errors import ProtocolViolation
 
@@ -74,8 +70,6 @@ def check_interrupts(interrupts: Iterable[Interrupt], known_tool_calls: Containe
         _check_reason(interrupt, known_tool_calls)
         if interrupt.expires_at is not None:
             parse_expiry(interrupt.expires_at)
-        if interrupt.response_schema is not None:
-            _check_schema(interrupt.id, interrupt.response_schema)
     if not seen:
         raise ProtocolViolation("An interrupt outcome has no interrupts; it needs at least one.")
 
@@ -113,23 +107,3 @@ def _check_reason(interrupt: Interrupt, known_tool_calls: Container[str]) -> Non
             f"Interrupt '{interrupt.id}' asks about tool call '{interrupt.tool_call_id}', which "
             "was not proposed in this thread; send its TOOL_CALL_START, ARGS and END first."
         )
-
-
-def _check_schema(interrupt_id: str, schema: dict[str, Any]) -> None:
-    try:
-        problem = _schema_problem(json.dumps(schema, sort_keys=True))
-    except (RecursionError, TypeError, ValueError):
-        problem = "it is too deep, or not JSON"
-    if problem:
-        raise ProtocolViolation(
-            f"The responseSchema of interrupt '{interrupt_id}' is not a JSON Schema: {problem}."
-        )
-
-
-@lru_cache(maxsize=256)  # the interrupts of one run usually share one or two schemas
-def _schema_problem(schema: str) -> str:
-    try:
-        Draft202012Validator.check_schema(json.loads(schema))
-    except SchemaError as error:
-        return error.message[:200]
-    return ""

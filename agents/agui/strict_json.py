@@ -3,13 +3,13 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
 from typing import Any, NoReturn
 
-LARGEST_INTEGER = 2**53 - 1  # RFC 8785 has no text for the next one
-_FIRST_WITH_EXPONENT = 1e21  # below, RFC 8785 writes a whole double with all its digits
+LARGEST_INTEGER = 2**53 - 1  #: doubles have gaps beyond
 
 # Possessive, and the closing quote is optional: one linear pass even over an unterminated string.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -37,9 +37,8 @@ def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     """
     Parse JSON that every parser reads alike.
 
-    Rejects, besides syntax errors: duplicate keys, NaN and infinities (1e999 is one), integers
-    beyond 2**53 - 1 (1e20 is one, because its canonical text has no exponent), NUL and lone
-    surrogates.
+    Rejects, besides syntax errors: duplicate keys, NaN and infinities (1e999 is one), integers of
+    more than 4,300 digits, NUL and lone surrogates.
 
     Raises:
         JsonRejected: nothing else, whatever the input.
@@ -55,6 +54,34 @@ def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     # The parser rejects raw control characters and surrogates; only escapes can produce them.
     _check_values(value, limits.max_nodes, look_into_strings=b"\\u" in raw)
     return value
+
+
+def loads_arguments(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """
+    Parse the arguments of a tool call, which a model wrote.
+
+    Accepts, besides JSON, what models write and Python's `json` reads: NaN, infinities, NUL and
+    lone surrogates. The tool gets them as they came.
+
+    Raises:
+        JsonRejected: nothing else, whatever the input.
+    """
+    # Outside of strings a surrogate is no JSON, and inside of them an escape is the same text.
+    raw = escape_surrogates(text).encode()
+    if len(raw) > limits.max_bytes:
+        raise JsonRejected(f"{len(raw)} bytes of JSON; at most {limits.max_bytes} are allowed.")
+    check_depth(raw, limits.max_depth)
+    value = _parse(raw, parse_constant=float)
+    _check_values(value, limits.max_nodes, look_into_strings=False, allow_infinite=True)
+    return value
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def escape_surrogates(text: str) -> str:
+    """Return JSON text with its lone surrogates escaped, so that it has an encoding."""
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def dumps(value: Any) -> str:
@@ -77,12 +104,12 @@ def check_depth(raw: bytes, max_depth: int) -> None:
         raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
 
 
-def _parse(raw: bytes) -> Any:
+def _parse(raw: bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
     try:
         return json.loads(
             raw.decode(),
             object_pairs_hook=_object_without_duplicates,
-            parse_constant=_reject_constant,
+            parse_constant=parse_constant or _reject_constant,
         )
     except JsonRejected:
         raise
@@ -112,7 +139,9 @@ def _reject_constant(name: str) -> NoReturn:
     raise JsonRejected(f"{name} is not JSON; send a finite number, null or text.")
 
 
-def _check_values(value: Any, max_nodes: int, *, look_into_strings: bool) -> None:
+def _check_values(
+    value: Any, max_nodes: int, *, look_into_strings: bool, allow_infinite: bool = False
+) -> None:
     nodes = 0
     stack = [value]
     while stack:
@@ -129,8 +158,8 @@ def _check_values(value: Any, max_nodes: int, *, look_into_strings: bool) -> Non
         elif kind is str:
             if look_into_strings:
                 _check_text(item)
-        elif kind is int or kind is float:
-            _check_number(item)
+        elif kind is float and not (allow_infinite or isfinite(item)):
+            raise JsonRejected("A number is too large for a double; send a finite number or text.")
         if nodes > max_nodes:
             raise JsonRejected(f"More than {max_nodes} values; send fewer, or several documents.")
 
@@ -144,15 +173,3 @@ def _check_text(text: str) -> None:
         raise JsonRejected(
             "A text holds a lone surrogate escape; escape both halves or send the character."
         ) from None
-
-
-def _check_number(number: float) -> None:
-    if type(number) is float:
-        if not isfinite(number):
-            raise JsonRejected("A number is too large for a double; send a finite number or text.")
-        if abs(number) >= _FIRST_WITH_EXPONENT or not number.is_integer():
-            return
-    if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
-        raise JsonRejected(
-            "An integer is beyond +-(2**53 - 1); send it as text, or it loses digits."
-        )

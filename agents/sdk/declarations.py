@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError
 from pydantic import TypeAdapter
 
+from agents.json_schema import schema_error
 from agents.port import AgentMistake, Effect
 
 _TYPES = "array, boolean, integer, null, number, object or string"
@@ -46,14 +46,12 @@ def check_schema(setting: str, schema: Mapping[str, Any]) -> None:
 
     `setting` names the place for the author, such as "pay: approval=".
     """
-    try:
-        Draft202012Validator.check_schema(dict(schema))
-    except SchemaError as error:
+    if error := schema_error(schema):
         path = error.json_path
         hint = f"; a type is one of {_TYPES}" if path.endswith(".type") else ""
         raise InvalidSchema(
             f"{setting} is not a valid JSON Schema. At {path}: {error.message[:300]}{hint}."
-        ) from None
+        )
 
 
 def schema_of(setting: str, value: Any) -> dict[str, Any] | None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ag_ui.core import BaseEvent
-from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
+from agents.json_schema import schema_violations
 from agents.port import Effect, InterruptAnswer, Proposal
 from agents.sdk.context import CallPaused, InterruptRequest, ToolContext, ToolError
 from agents.sdk.declarations import pausing_once_tool
@@ -153,7 +153,7 @@ def _check_answer(answer: InterruptAnswer, tool: Tool | InterruptTool | None) ->
     if isinstance(tool, Tool) and answer.interrupt.reason == "tool_call":
         return
     schema = answer.interrupt.response_schema or {}
-    if not Draft202012Validator(schema).is_valid(answer.resume_entry.payload):
+    if schema_violations(schema, answer.resume_entry.payload):
         raise InvalidAnswer(
             f"The answer to '{answer.interrupt.id}' does not fit its responseSchema."
         )

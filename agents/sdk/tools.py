@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from jsonschema import Draft202012Validator
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
+from agents.json_schema import schema_violations
 from agents.port import Effect
 from agents.sdk.context import Args, CallPaused, InterruptRequest, ToolContext
 from agents.sdk.declarations import (
@@ -88,7 +88,7 @@ class Tool:
                 return pause.request
         elif isinstance(self.approval, Mapping):
             # The validated arguments: with defaults, and "500" as a number.
-            requirement = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
+            requirement = not schema_violations(self.approval, to_jsonable_python(args))
         else:
             requirement = self.approval
         if call.is_approved or not (requirement or self.always_requires_approval):

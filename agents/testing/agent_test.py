@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, Interrupt, ResumeEntry, RunAgentInput, UserMessage
-from jsonschema import Draft202012Validator
 
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.replay import ReplayCursor
 from agents.agui.sequence import Sequence as EventSequence
+from agents.json_schema import schema_violations
 from agents.port import Agent, Effect, InterruptAnswer, Proposal
 from agents.testing.memory import MemoryJournal, MemoryRun, WorkerKilled
 
@@ -349,9 +349,7 @@ class AgentRun:
 def _resolved(request: Request, payload: Any, *, is_checked: bool = True) -> ResumeEntry:
     """Return the answer; raise AssertionError if the inbox would refuse it."""
     if is_checked and request.schema is not None:
-        errors = [
-            error.message for error in Draft202012Validator(request.schema).iter_errors(payload)
-        ]
+        errors = [error.message for error in schema_violations(request.schema, payload)]
         if errors:
             raise AssertionError(f"The inbox would refuse this answer: {'; '.join(errors)}")
     return ResumeEntry(interrupt_id=request.interrupt.id, status="resolved", payload=payload)

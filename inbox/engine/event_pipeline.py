@@ -20,7 +20,7 @@ from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.decisions.consent import canonical_json, original_text
 from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
 from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import check_schema
+from inbox.rules.schema.schemas import read_schema
 
 MAX_EVENTS = 10_000
 MAX_EVENT_CHARACTERS = 1024 * 1024
@@ -279,7 +279,7 @@ _NAMES = {
 def _arguments(text: str) -> tuple[str, str | None]:
     """Return the canonical text of arguments, and as the agent wrote them if that differs."""
     try:
-        value = strict_json.loads(text or "{}")
+        value = strict_json.loads_arguments(text or "{}")
         if not isinstance(value, dict):
             raise ProtocolBroken("The arguments of a tool call must be a JSON object.")
         text = canonical_json(value)
@@ -307,6 +307,6 @@ def _check_interrupts(interrupts: Items[agui.Interrupt]) -> None:
             raise ProtocolBroken(f"The reason {interrupt.reason[:100]!r} is reserved.")
         if interrupt.response_schema is not None:
             try:
-                check_schema(interrupt.response_schema)
-            except (SchemaRejected, ValueError) as error:
+                read_schema(interrupt.response_schema)
+            except SchemaRejected as error:
                 raise ProtocolBroken(f"Interrupt {interrupt.id!r}: {error}") from error

@@ -19,7 +19,7 @@ from inbox.forms.submission_reader import SubmissionReader
 from inbox.forms.values import ABSENT, all_strings, field_id, is_same_json, plain_newlines
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import check_schema
+from inbox.rules.schema.schemas import ReadSchema, read_schema
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, pointer
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, json_text
 
@@ -44,6 +44,7 @@ class _Source:
     is_text: bool  #: whether the fields are one text field
     masks: NumberedMasks | None = None  #: of the secrets in the value
     files: FormFiles | None = None
+    unchecked: str = ""  #: why values are not checked against the agent's schema
 
     def mask(self, value: Any) -> Any:
         """Return a value with its secrets masked."""
@@ -77,6 +78,8 @@ class _Source:
         )
         if is_text:
             node.help = []
+        if self.unchecked:
+            node.help.append(labels.unchecked_text(self.unchecked))
         return node
 
     def json_node(self, text: str | None = None) -> Node:
@@ -163,8 +166,9 @@ def build_form(
     if value is not ABSENT:
         masks = NumberedMasks(secrets)
         masks.hidden(value)
+    read = _read_schema(schema)
     source = _Source(
-        _checked_schema(schema), value, name, frozenset(excluded), is_text, masks, files
+        read.schema, value, name, frozenset(excluded), is_text, masks, files, read.unchecked
     )
     submission = Submission(data) if data is not None else None
     if submission is None or submission.text(f"{name}.tab") is None:
@@ -180,19 +184,18 @@ def build_form(
     return form
 
 
-def _checked_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _read_schema(schema: Mapping[str, Any] | None) -> ReadSchema:
     """
-    Return the schema, or {} if it is invalid.
+    Return the schema as answers are checked against it, {} if it is invalid.
 
     Invalid schemas are rejected on arrival, but a part of a valid document may be invalid.
     """
     if schema is None:
-        return {}
+        return ReadSchema({})
     try:
-        check_schema(schema)
+        return read_schema(schema)
     except SchemaRejected:
-        return {}
-    return schema
+        return ReadSchema({})
 
 
 def _apply_button(source: _Source, submission: Submission) -> Form:

@@ -113,6 +113,11 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     return json_text(value)
 
 
+def unchecked_text(reason: str) -> str:
+    text = gettext("Not validated by the server, because of the agent's schema: {reason}.")
+    return text.format(reason=escape_invisible(reason))
+
+
 def must_leave_out(name: str) -> str:
     text = gettext("Remove “{name}”. The page has a separate field for it.")
     return text.format(name=name)

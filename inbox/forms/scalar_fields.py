@@ -11,7 +11,7 @@ from inbox.forms import labels
 from inbox.forms.form_nodes import Node, Option
 from inbox.forms.schema_resolver import UnsupportedSchema
 from inbox.forms.values import ABSENT, field_id, is_preserved_by_controls, number_text
-from inbox.rules.text.safe_text import json_text
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
     from inbox.forms.planner import Planner
@@ -91,18 +91,30 @@ def _enum_options(
     planner: "Planner", flat_schema: Mapping[str, Any], index: int | None, value: Any
 ) -> list[Option]:
     values = flat_schema["enum"]
-    titles = flat_schema.get("enumTitles") or [""] * len(values)
+    titles = flat_schema.get("enumTitles") or _enum_names(flat_schema)
     mixed = not all(isinstance(item, str) for item in values)
     is_boolean = values == [True, False] and isinstance(values[0], bool)
     options = []
     for number, item in enumerate(values):
         label = labels.value_text(item, mixed=mixed, is_boolean=is_boolean)
-        title = titles[number]
-        if title and title != label:
-            label = f"{title} ({label})" if planner.shows_real_names else title
+        label = _titled(planner, titles[number], label)
         # Keep the agent's spelling: `1.0` does not become the enum's `1`.
         options.append(Option(str(number), label, value if number == index else item))
     return options
+
+
+def _titled(planner: "Planner", title: str, label: str) -> str:
+    if not title or title == label:
+        return label
+    return f"{title} ({label})" if planner.shows_real_names else title
+
+
+def _enum_names(flat_schema: Mapping[str, Any]) -> list[str]:
+    """Return the labels of an enum in `enumNames`, which no draft has but many clients send."""
+    values, names = flat_schema["enum"], flat_schema.get("enumNames")
+    if not isinstance(names, list) or len(names) != len(values):
+        return [""] * len(values)
+    return [escape_invisible(str(name)[:MAX_OPTION_CHARACTERS]).strip() for name in names]
 
 
 def _is_too_long(planner: "Planner", value: Any) -> bool:
@@ -124,9 +136,10 @@ def plan_checkboxes(
     ):
         return False
     try:
-        values = planner.schemas.flatten(items).get("enum", ())
+        flat_items = planner.schemas.flatten(items)
     except UnsupportedSchema:
         return False
+    values = flat_items.get("enum", ())
     if any(_is_too_long(planner, item) for item in values):
         return False
     if not 0 < len(values) <= min(MAX_CHECKBOXES, planner.options_left, planner.fields_left):
@@ -140,8 +153,8 @@ def plan_checkboxes(
     node.kind = "many"
     mixed = not all(isinstance(item, str) for item in values)
     options = [
-        Option(str(number), labels.value_text(item, mixed=mixed), item)
-        for number, item in enumerate(values)
+        Option(str(number), _titled(planner, title, labels.value_text(item, mixed=mixed)), item)
+        for number, (item, title) in enumerate(zip(values, _enum_names(flat_items), strict=True))
     ]
     chosen = {str(index) for index in indexes}
     node.initial_text = ",".join(str(index) for index in indexes)

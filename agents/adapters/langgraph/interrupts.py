@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
@@ -22,6 +21,7 @@ from agents.agui.legacy.human_in_the_loop import (
     takes_text_only,
 )
 from agents.agui.legacy.legacy_answers import CALLED_OFF
+from agents.json_schema import schema_violations
 from agents.sdk.expiry import parse_expires_in
 from agents.sdk.schemas import approval_schema_for
 
@@ -220,7 +220,7 @@ def _answer(pending: PendingInterrupt, decision: InterruptDecision) -> Any:
     if (
         pending.call_id is None
         and pending.schema is not None
-        and not Draft202012Validator(pending.schema).is_valid(CALLED_OFF)
+        and schema_violations(pending.schema, CALLED_OFF)
     ):
         raise CancellationUnsupported
     return dict(CALLED_OFF)

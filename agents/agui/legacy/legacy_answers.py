@@ -120,8 +120,8 @@ def _entry(answer: AgentAnswer, info: DialectInfo) -> Json:
         payload = vendor_quirks.microsoft_answer(payload)
     elif info.notes.get(answer.interrupt_id, {}).get("kind") == vendor_quirks.BEHAVIOR:
         payload = vendor_quirks.behavior_answer(payload)
-    if answer.status == "resolved" and payload is not None:
-        entry["payload"] = payload
+    if answer.status == "resolved":
+        entry["payload"] = payload  # null is an answer, too
     if answer.metadata and info.dialect is Dialect.CANONICAL:
         entry["metadata"] = dict(answer.metadata)
     return entry

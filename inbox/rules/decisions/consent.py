@@ -5,9 +5,12 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import Any
 
 import rfc8785
+
+from agents.agui.strict_json import escape_surrogates
 
 _SORTED = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -25,11 +28,12 @@ def canonical_json(value: Any) -> str:
     Return the canonical JSON text of a value (RFC 8785): equal values have the same text.
 
     `1` and `true` differ, key order does not matter. Stored as text because a jsonb column changes
-    numbers.
+    numbers. Values without a text in RFC 8785 have one here, which Python's `json` reads:
+    integers of 2^53 or more have all their digits, lone surrogates are escaped as in ECMAScript's
+    `JSON.stringify`, and NaN, Infinity and -Infinity are these words.
 
     Raises:
-        ValueError: the value has no canonical text (an integer of 2^53 or more, NaN, a lone
-            surrogate).
+        ValueError: the value is no JSON, or too deep.
     """
     # The standard encoder is much faster and nearly always returns the same text.
     if not isinstance(value, int | float):
@@ -40,13 +44,38 @@ def canonical_json(value: Any) -> str:
                 return text
     try:
         return rfc8785.dumps(value).decode()
-    except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
+    except RecursionError as error:
+        raise ValueError(f"not canonical JSON: {error}") from error
+    except (rfc8785.CanonicalizationError, UnicodeError):
+        return _extended(value)
+
+
+def _extended(value: Any) -> str:
+    """Return the canonical text of a value for which RFC 8785 has none."""
+    match value:
+        case dict():
+            if not all(isinstance(key, str) for key in value):
+                raise ValueError("not canonical JSON: a key is no text")
+            names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+            members = (f"{_extended(name)}:{_extended(value[name])}" for name in names)
+            return f"{{{','.join(members)}}}"
+        case list() | tuple():
+            return f"[{','.join(map(_extended, value))}]"
+        case str():
+            return escape_surrogates(json.dumps(value, ensure_ascii=False))
+        case int() if not isinstance(value, bool):
+            return str(value)
+        case float() if not isfinite(value):
+            return json.dumps(value)
+    try:
+        return rfc8785.dumps(value).decode()
+    except rfc8785.CanonicalizationError as error:
         raise ValueError(f"not canonical JSON: {error}") from error
 
 
 def original_text(value: Any, text: str) -> str | None:
     """Return the JSON text in the author's order and numbers; None if it equals `text`."""
-    original = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    original = escape_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
     return None if original == text else original
 
 

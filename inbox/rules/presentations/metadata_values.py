@@ -38,7 +38,7 @@ def metadata_values(
 
     Values of older dialects are at the top level; a name that is already in use there gets its
     dialect as a prefix. The message, proposed values that have a field in the form, and what
-    `risk_of` returns are left out.
+    `risk_of` returns are left out, and so are nulls, which say nothing.
     """
     metadata = interrupt.get("metadata")
     if not isinstance(metadata, Mapping) or not metadata:
@@ -46,7 +46,11 @@ def metadata_values(
     in_form = frozenset(proposal.values) if proposal and proposal.is_flat else frozenset()
     flattened = _flattened(metadata, in_form, interrupt.get("message"))
     masked: Mapping[str, Any] = NAMES.masked(flattened)
-    return {name: value for name, value in masked.items() if not _is_risk(name, value)}
+    return {
+        name: value
+        for name, value in masked.items()
+        if value is not None and not _is_risk(name, value)
+    }
 
 
 def risk_of(interrupt: Mapping[str, Any], present: Present) -> Risk:
@@ -84,7 +88,10 @@ def _flattened(
             continue
         place = next((place for place in places if place in value), None)
         beside = {place, *_DRAFT} if name == "draft" else {place}
-        if remaining_members := {key: item for key, item in value.items() if key not in beside}:
+        remaining_members = {
+            key: item for key, item in value.items() if key not in beside and item is not None
+        }
+        if remaining_members:
             facts[name] = remaining_members
         values = _without_question(value.get(place), in_form, message)
         facts |= {key: item for key, item in values.items() if key not in facts} | {

@@ -12,7 +12,7 @@ from inbox.rules.requests.execution import Execution
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.mask_agui import SECRETS
 from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import check_schema
+from inbox.rules.schema.schemas import read_schema
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_BYTES, MAX_ITEMS, MAX_MESSAGES = 256 * 1024, 20, 50
@@ -129,8 +129,8 @@ def _schema_problem(schema: Mapping[str, Any] | None) -> TranslatableMessage | N
     if schema is None:
         return None
     try:
-        check_schema(dict(schema))
-    except (SchemaRejected, ValueError) as error:
+        read_schema(schema)
+    except SchemaRejected as error:
         return TranslatableMessage("This JSON Schema cannot be used: {error}", error=str(error))
     return None
 

@@ -167,7 +167,7 @@ def wire_entries(entries: Iterable[ResumeEntry]) -> list[dict[str, Any]]:
     items = []
     for entry in entries:
         item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
-        if entry.payload is not None:
+        if entry.status is EntryStatus.RESOLVED:
             item["payload"] = entry.payload
         if entry.metadata:
             item["metadata"] = dict(entry.metadata)

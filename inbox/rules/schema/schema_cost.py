@@ -20,9 +20,13 @@ class SchemaRejected(ValueError):
     """The schema cannot be used; the message says why."""
 
 
+class Uncheckable(ValueError):
+    """The schema is legal, and values cannot be checked against it here; the message says why."""
+
+
 def check_cost(schema: Any) -> int:
     """
-    Return how many parts validating one value may visit; raise SchemaRejected above MAX_VISITS.
+    Return how many parts validating one value may visit; raise Uncheckable above MAX_VISITS.
 
     Doubling (`allOf` of two references to the same) and branching recursion are counted by their
     expansion, each (part, depth) once; a bare loop of references costs nothing.
@@ -45,14 +49,14 @@ class _Counter:
             # The same part for the same value again: harmless only as a bare loop of references.
             if set(node) <= {"$ref", "$defs"}:
                 return 1
-            raise SchemaRejected("the schema refers to itself without going deeper into the value")
+            raise Uncheckable("the schema refers to itself without going deeper into the value")
         if key not in self._known:
             self._open.add(key)
             total = 1
             for child, level in self._children(node, depth):
                 total += self.visits(child, level)
                 if total > MAX_VISITS:
-                    raise SchemaRejected(f"one value would mean more than {MAX_VISITS} checks")
+                    raise Uncheckable(f"one value would mean more than {MAX_VISITS} checks")
             self._open.discard(key)
             self._known[key] = total
         return self._known[key]

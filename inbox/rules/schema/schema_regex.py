@@ -10,16 +10,17 @@ where that would reject values that the agent meant to allow:
 - `maxContains` is removed, because more items would count;
 - `patternProperties` with such a pattern: it is unknown which keys match, so a key that is not in
   `properties` may satisfy either its schema or `additionalProperties`. Beside
-  `unevaluatedProperties` the schema is rejected.
+  `unevaluatedProperties` values are not checked.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
 
-from inbox.rules.schema.schema_cost import SchemaRejected
+from inbox.rules.schema.schema_cost import Uncheckable
 from inbox.rules.schema.schema_walk import BRANCHES, NESTED, rewrite, walk
 
 _SIZE_LIMIT = 1 << 20
@@ -40,24 +41,62 @@ def without_unchecked_patterns(schema: Any) -> Any:
     Return the schema without patterns that cannot be checked.
 
     Raises:
-        SchemaRejected: the remaining schema would be meaningless.
+        Uncheckable: the remaining schema would be meaningless.
     """
     parts = list(_objects(walk(schema, schema, NESTED)))
     if not any(map(_has_unchecked, parts)):
         return schema
     if any(map(_unchecked_keys, parts)) and any("unevaluatedProperties" in p for p in parts):
-        raise SchemaRejected(
+        raise Uncheckable(
             "a pattern for the names of properties cannot be checked beside unevaluatedProperties"
         )
     return rewrite(schema, lambda part: _without_affected_keywords(schema, part))
 
 
 @lru_cache(maxsize=2048)
-def _needs_backtracking(pattern: str) -> bool:
+def _needs_another_engine(pattern: str) -> bool:
     """Return True for a valid pattern that is not checked; it is compiled, never run."""
     if is_pattern_checked(pattern):
         return False
-    return _compiles(pattern, jsonschema_rs.FancyRegexOptions(size_limit=_SIZE_LIMIT))
+    if _compiles(pattern, jsonschema_rs.FancyRegexOptions(size_limit=_SIZE_LIMIT)):
+        return True
+    try:
+        re.compile(_without_ecmascript_forms(pattern))
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+#: Parts of a pattern that mean something else, or nothing, to engines beside ECMAScript's.
+_ECMASCRIPT = re.compile(
+    r"""
+    (?P<any>\[\^\])                      # every character
+    | (?P<none>\[\])                      # no character
+    | (?P<set>\[\^?)(?P<members>(?:\\.|[^\]\\])+)(?P<end>\]?)
+    | \(\?<(?P<name>[^=!>][^>]*)>         # a named group
+    | \\k<(?P<again>[^>]+)>
+    | \(\?<[=!](?P<behind>)               # look-behind, of any length
+    | (?P<escape>\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|.))
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _without_ecmascript_forms(pattern: str) -> str:
+    """Return a pattern that is valid in Python if this one is valid in ECMAScript; never run."""
+    names: list[str] = []
+
+    def plain(match: re.Match[str]) -> str:
+        if match["set"]:
+            return f"[a{match['end']}"
+        if match["name"]:
+            names.append(match["name"])
+            return f"(?P<n{len(names)}>"
+        if match["behind"] is not None:
+            return "(?="
+        return "a"
+
+    return _ECMASCRIPT.sub(plain, pattern)
 
 
 def _compiles(pattern: str, engine: Any) -> bool:
@@ -106,7 +145,7 @@ def _has_unchecked(node: Mapping[str, Any]) -> bool:
 
 
 def _is_unchecked(pattern: Any) -> bool:
-    return isinstance(pattern, str) and _needs_backtracking(pattern)
+    return isinstance(pattern, str) and _needs_another_engine(pattern)
 
 
 def _objects(schemas: Iterable[Any]) -> list[Mapping[str, Any]]:

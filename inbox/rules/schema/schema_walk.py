@@ -1,7 +1,9 @@
 """The walk over JSON Schemas: the keywords that hold sub-schemas, and references."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 #: Keywords about the same value as the schema that has them.
 BRANCHES = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "then", "else", "dependentSchemas")
@@ -23,6 +25,8 @@ DEFINITIONS = ("$defs", "definitions")
 NESTED = (*BRANCHES[2:], *CONDITIONS, *PARTS, *DEFINITIONS)
 
 _REFERENCES = {"$ref", "$dynamicRef"}
+_IDS = ("$id", "id")
+_MAX_ANCHOR_SEARCH = 2_000
 _LISTS = {"allOf", "anyOf", "oneOf", "prefixItems"}
 _MAPS = {"properties", "patternProperties", "dependentSchemas", *DEFINITIONS}
 
@@ -132,11 +136,18 @@ def item_schemas(schema: Mapping[str, Any], position: int) -> list[Any]:
 
 
 def resolve_reference(root: Any, reference: Any) -> Any:
-    """Return the target of a reference inside the document (`#/...`), or None."""
-    if not isinstance(reference, str) or not reference.startswith("#"):
+    """Return the target of a reference inside the document (`#/...`, `#anchor`), or None."""
+    if not isinstance(reference, str):
         return None
+    ids = [root.get(key) for key in _IDS] if isinstance(root, Mapping) else []
+    own = next((name for name in ids if isinstance(name, str)), "")
+    document, _, fragment = reference.partition("#")
+    if document and document != own.rstrip("#"):
+        return None
+    if fragment and not fragment.startswith("/"):
+        return _anchored(root, unquote(fragment))
     node = root
-    for raw in reference[1:].split("/")[1:]:
+    for raw in unquote(fragment).split("/")[1:]:
         part = raw.replace("~1", "/").replace("~0", "~")
         if isinstance(node, Mapping):
             node = node.get(part)
@@ -145,6 +156,20 @@ def resolve_reference(root: Any, reference: Any) -> Any:
         else:
             return None
     return node
+
+
+def _anchored(root: Any, name: str) -> Any:
+    """Return the first part of a document with this anchor, in the spelling of any draft."""
+    for _, node in islice(json_nodes(root), _MAX_ANCHOR_SEARCH):
+        if isinstance(node, Mapping) and any(
+            node.get(keyword) == value for keyword, value in _anchor_members(name)
+        ):
+            return node
+    return None
+
+
+def _anchor_members(name: str) -> Iterable[tuple[str, str]]:
+    return (("$anchor", name), ("$dynamicAnchor", name), ("$id", f"#{name}"), ("id", f"#{name}"))
 
 
 def json_nodes(value: Any) -> Iterator[tuple[int, Any]]:

@@ -1,7 +1,6 @@
 """Checks of agents' JSON Schemas, and of answers against them."""
 
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +11,8 @@ import jsonschema_rs
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import MAX_VISITS, SchemaRejected, check_cost
+from inbox.rules.schema.dialects import in_newest_draft
+from inbox.rules.schema.schema_cost import SchemaRejected, Uncheckable, check_cost
 from inbox.rules.schema.schema_regex import LINEAR, without_unchecked_patterns
 from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk
 from inbox.rules.schema.secrets import Path, Secrets, pointer
@@ -61,35 +61,84 @@ YES_NO_OR_TEXT: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class ReadSchema:
+    """
+    A schema as answers are checked against it: in draft 2020-12, with plain references.
+
+    A legal schema against which answers cannot be checked safely is `{}`, with the reason in
+    `unchecked`: answers are JSON, and the agent checks them.
+    """
+
+    schema: Mapping[str, Any]
+    unchecked: str = ""
+
+
 def check_schema(schema: Mapping[str, Any]) -> None:
     """
-    Raise SchemaRejected unless answers can be checked against this schema safely.
+    Raise SchemaRejected unless values can be checked against this schema safely.
 
-    References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
-    linear-time engine or not at all, and the work for one value is bounded.
+    References stay inside the document, nothing is fetched, patterns run in a linear-time engine or
+    not at all, and the work for one value is bounded.
+    """
+    if problem := read_schema(schema).unchecked:
+        raise SchemaRejected(problem)
+
+
+def read_schema(schema: Mapping[str, Any]) -> ReadSchema:
+    """
+    Return the schema of an agent as answers are checked against it.
+
+    Raises:
+        SchemaRejected: it is no JSON Schema of the drafts 4 to 2020-12.
     """
     try:
         text = _text(schema)
     except ValueError as error:
         raise SchemaRejected(str(error)) from error
-    _check_text(text)
+    read = _read(text)
+    if isinstance(read, str):
+        return ReadSchema({}, read)
+    # The canonical text has lost the order of the properties.
+    return ReadSchema(schema if read.text == text else in_newest_draft(schema))
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """The canonical text of a schema that was read, and its validator."""
+
+    text: str
+    validator: Any
 
 
 @lru_cache(maxsize=512)
-def _check_text(text: str) -> None:
+def _read(text: str) -> _Checked | str:
+    """Return the checked schema for a canonical text, or why answers cannot be checked."""
     schema = json.loads(text)
+    if problem := _size_problem(text, schema):
+        return problem
+    try:
+        schema = in_newest_draft(schema)
+        check_cost(schema)
+        checked = without_unchecked_patterns(schema)
+        check_cost(checked)
+    except Uncheckable as error:
+        return str(error)
+    return _Checked(_text(schema), _validator_of(checked))
+
+
+def _size_problem(text: str, schema: Any) -> str:
+    """Return why a schema is too large, "" for others. A list of scalars is one part."""
     if len(text) > MAX_BYTES:
-        raise SchemaRejected(f"the schema is larger than {MAX_BYTES // 1024} KiB")
-    for count, (depth, node) in enumerate(json_nodes(schema)):
-        if count >= MAX_NODES:
-            raise SchemaRejected(f"the schema has more than {MAX_NODES} parts")
+        return f"the schema is larger than {MAX_BYTES // 1024} KiB"
+    parts = 0
+    for depth, node in json_nodes(schema):
+        parts += isinstance(node, Mapping | list)
+        if parts > MAX_NODES:
+            return f"the schema has more than {MAX_NODES} parts"
         if depth > MAX_DEPTH:
-            raise SchemaRejected(f"the schema is nested deeper than {MAX_DEPTH}")
-        if isinstance(node, Mapping):
-            _check_references(node)
-    _validator(text)
-    check_cost(schema)
-    check_cost(without_unchecked_patterns(schema))
+            return f"the schema is nested deeper than {MAX_DEPTH}"
+    return ""
 
 
 def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
@@ -103,13 +152,12 @@ def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, A
     member = properties.get(name) if isinstance(properties, Mapping) else None
     if schema is None or not isinstance(member, Mapping):
         return None
-    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    alone = {**member, **shared}
+    shared = {key: schema[key] for key in ("$schema", "$defs", "definitions") if key in schema}
     try:
-        check_schema(alone)
+        read = read_schema({**member, **shared})
     except SchemaRejected:
         return None
-    return alone
+    return None if read.unchecked else read.schema
 
 
 def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
@@ -128,7 +176,8 @@ def is_closed(schema: Mapping[str, Any] | None) -> bool:
 
 @lru_cache(maxsize=512)
 def _named_members(text: str) -> frozenset[str]:
-    root = json.loads(text)
+    read = _read(text)
+    root = json.loads(text if isinstance(read, str) else read.text)
     names: set[str] = set()
     for part in walk(root, root, BRANCHES):
         properties = part.get("properties") if isinstance(part, dict) else None
@@ -152,28 +201,20 @@ class SchemaViolation:
 
 def is_valid(*, schema: str, value: Any) -> bool:
     """Return whether a value matches the canonical text of a schema that `check_schema` accepts."""
-    return bool(_validator(schema).is_valid(value))
+    read = _read(schema)
+    return isinstance(read, str) or bool(read.validator.is_valid(value))
 
 
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """Return the first violations of a value, with those of each branch of a choice."""
-    text = _text(schema)
-    validator = _validator(text)
-    if validator.is_valid(value):
+    read = _read(_text(schema))
+    if isinstance(read, str) or read.validator.is_valid(value):
         return []
     # Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
     # take gigabytes, while the result "invalid" is cheap.
-    if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
+    if len(json.dumps(value)) * check_cost(json.loads(read.text)) > MAX_COPIED:
         return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
-    return [_violation(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
-
-
-@lru_cache(maxsize=512)
-def _visits(text: str) -> int:
-    try:
-        return check_cost(json.loads(text))
-    except SchemaRejected:  # not checked by check_schema
-        return MAX_VISITS
+    return [_violation(error) for error in islice(read.validator.iter_errors(value), MAX_PROBLEMS)]
 
 
 def _violation(error: Any) -> SchemaViolation:
@@ -228,17 +269,17 @@ def _error_text(error: SchemaViolation, places: Collection[Path]) -> str:
     return f"does not fit `{error.keyword}`" if is_secret and may_quote else error.message
 
 
-@lru_cache(maxsize=512)
-def _validator(text: str) -> Any:
+def _validator_of(schema: Mapping[str, Any]) -> Any:
     try:
         return jsonschema_rs.Draft202012Validator(
-            json.dumps(without_unchecked_patterns(json.loads(text))),
+            json.dumps(schema),
             pattern_options=LINEAR,
             validate_formats=True,
             retriever=_refuse_retrieval,
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
-        raise SchemaRejected(f"not a usable JSON Schema: {str(error)[:300]}") from error
+        problem = str(error).partition("\n")[0]
+        raise SchemaRejected(f"not a usable JSON Schema: {problem[:300]}") from error
 
 
 def _refuse_retrieval(uri: str) -> Any:
@@ -247,18 +288,3 @@ def _refuse_retrieval(uri: str) -> Any:
 
 def _text(schema: Mapping[str, Any]) -> str:
     return canonical_json(dict(schema))
-
-
-#: No anchors or percent-encoding, which `check_cost` does not resolve.
-_POINTER = re.compile(r"#(/[^%]*)?")
-
-
-def _check_references(node: Mapping[str, Any]) -> None:
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
-        target = node.get(keyword)
-        if isinstance(target, str) and not _POINTER.fullmatch(target):
-            raise SchemaRejected(
-                f"{keyword} is not a plain `#/...` inside the schema: {target[:100]}"
-            )
-    if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
-        raise SchemaRejected("$id is not allowed: the schema is its own only document")

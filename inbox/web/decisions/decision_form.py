@@ -20,7 +20,8 @@ from inbox.rules.decisions.feedback import FEEDBACK, offers_feedback
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
-from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema
+from inbox.rules.schema.schema_cost import SchemaRejected
+from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema, read_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
@@ -248,7 +249,7 @@ class DecisionForm:
                 is_text=self.is_free_text and not is_upload,
                 files=self._files,
             )
-        members = member_names(self.detail.schema or {})
+        members = member_names(self._readable)
         if members is not None and members <= set(self.members_outside_form):
             return None
         return build_form(
@@ -401,12 +402,21 @@ class DecisionForm:
     @cached_property
     def _schema(self) -> Mapping[str, Any]:
         """The schema's root with `$ref` and `allOf` resolved, if it can be."""
+        return flatten_schema(self._readable) or self._readable
+
+    @cached_property
+    def _readable(self) -> Mapping[str, Any]:
+        """The schema in the newest draft, or as it came if answers are not checked against it."""
         schema = self.detail.schema or {}
-        return flatten_schema(schema) or schema
+        try:
+            read = read_schema(schema)
+        except SchemaRejected:  # stored before a rule that rejects it
+            return schema
+        return schema if read.unchecked else read.schema
 
     @property
     def _whole_schema(self) -> dict[str, Any]:
-        return {**(self.detail.schema or {}), **self._schema}
+        return {**self._readable, **self._schema}
 
     def _schema_of_values(self, proposal: Proposal) -> dict[str, Any]:
         """Return an object schema of the proposed values, all of them required."""

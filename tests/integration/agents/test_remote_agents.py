@@ -115,6 +115,24 @@ def test_an_agent_that_names_no_edits_gets_none(world, bob, elsewhere, refunds, 
     assert elsewhere.sent[1]["resume"][0]["payload"] == {"approved": True}
 
 
+@pytest.mark.parametrize("answer", [None, False, 0, "", [], {}])
+def test_a_remote_agent_gets_each_falsy_answer_as_it_was_given(
+    world, bob, elsewhere, refunds, answer
+):
+    question = {"id": "i", "reason": "input_required", "responseSchema": {}}
+    outcome = {"type": "interrupt", "interrupts": [question]}
+    elsewhere.runs = [[started(), finished(outcome=outcome)], [started(), finished()]]
+    run = start(world, "Ask.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+
+    steps.answer(interrupt, bob, answer)
+    resumed_run(run)
+
+    (entry,) = elsewhere.sent[1]["resume"]
+    assert entry["payload"] == answer
+    assert type(entry["payload"]) is type(answer)
+
+
 def repeated(args, **raw):
     """A resumed run that says its call again, with these arguments."""
     events = [event | raw for event in vendor_servers.call(args=args)]

@@ -141,7 +141,6 @@ TOOLS = [
         "zod: a tuple of draft 7",
         {"$schema": DRAFT_7, "type": "array", "items": [{"type": "string"}, {"type": "number"}]},
         ["a", 1],
-        refused="not a usable",
     ),
     Case("langgraph: accept", LANGGRAPH, {"type": "accept"}),
     Case("langgraph: respond", LANGGRAPH, {"type": "response", "args": "Not yet.\r\nPlease wait."}),

@@ -91,3 +91,12 @@ def test_values_with_a_field_in_the_form_are_left_out():
 
     assert values({"langgraph": {"value": value}}, **interrupt) == {"order": "A1"}
     assert values({"langgraph": {"raw": value}}, **interrupt) == {"order": "A1"}
+
+
+def test_nulls_say_nothing_and_are_left_out():
+    langgraph = {"value": {"amount": 7, "note": None}, "ns": None, "resumable": None, "when": None}
+
+    assert values({"langgraph": langgraph, "trace": None, "retries": 0}) == {
+        "retries": 0,
+        "amount": 7,
+    }

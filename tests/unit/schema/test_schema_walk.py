@@ -25,6 +25,7 @@ KEYWORDS = {*BRANCHES, *CONDITIONS, *PARTS, *DEFINITIONS}
 #: The walk, and modules that recurse over the parts of a schema for a reason of their own.
 WALKS = {
     "inbox/rules/schema/schema_walk.py",
+    "inbox/rules/schema/dialects.py",  # older drafts have keywords that no other module knows
     "inbox/forms/planner.py",  # a field for each part of a schema
     "inbox/forms/schema_resolver.py",  # compares a value with a flat schema
 }

@@ -434,9 +434,6 @@ def test_interrupt_about_a_call_of_the_run_or_thread_is_accepted():
         ([question(reason="tool_call")], "no toolCallId"),
         ([question(reason="tool_call", tool_call_id="t")], "was not proposed"),
         ([question(reason="core:pause")], "reserved"),
-        ([question(response_schema={"type": "colour"})], "not a JSON Schema"),
-        ([question(response_schema={"required": "a"})], "not a JSON Schema"),
-        ([question(response_schema={"x": object()})], "not a JSON Schema|not JSON"),
     ],
 )
 def test_an_interrupt_that_nobody_can_answer_is_refused(interrupts, reason):
