@@ -161,6 +161,8 @@ def _interrupt(
         is_operators=is_operators,
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
+        agent=thread.agent.slug,
+        is_program=run.pulled,
         templates=thread.team.headings,
     )
     return Interrupt(

@@ -145,7 +145,8 @@ def _start_of(day: date) -> datetime:
 
 def _has_word(word: str) -> Q:
     """Return the condition that a word occurs, ignoring case (on SQLite, of ASCII only)."""
-    return Q(payload__text__icontains=word) | Q(action__icontains=word)
+    heading = Q(interrupt__title__icontains=word) | Q(interrupt__message__icontains=word)
+    return Q(payload__text__icontains=word) | Q(action__icontains=word) | heading
 
 
 def _with_words(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
@@ -161,9 +162,11 @@ def _text_of(entry: AuditEntry, bodies: Mapping[UUID, Sequence[str]]) -> str:
     detail = masked_detail(payload["detail"], *bodies_of_entry(entry, bodies))
     # The same separators as in stored payloads, also for payloads that were tampered with.
     text = json.dumps({**payload, "detail": detail}, ensure_ascii=False, separators=(",", ":"))
-    return f"{entry.action}\n{text}".casefold()
+    row = entry.interrupt
+    heading = f"{row.title}\n{row.message}" if row else ""
+    return f"{entry.action}\n{heading}\n{text}".casefold()
 
 
 def _load(ids: Sequence[int]) -> list[AuditEntry]:
-    rows = AuditEntry.objects.filter(pk__in=ids).select_related("payload", "team")
+    rows = AuditEntry.objects.filter(pk__in=ids).select_related("payload", "team", "interrupt")
     return list(rows.order_by("-pk"))

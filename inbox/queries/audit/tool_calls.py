@@ -172,7 +172,9 @@ def _indexed(filters: CallFilter) -> list[Q]:
 def _has_word(word: str) -> Q:
     """Return the condition that a word occurs, ignoring case (on SQLite, of ASCII only)."""
     columns = ("name", "tool_call_id", "args", "edited_args", "result")
-    titles = Interrupt.objects.filter(tool_call=OuterRef("pk"), title__icontains=word)
+    titles = Interrupt.objects.filter(
+        Q(title__icontains=word) | Q(message__icontains=word), tool_call=OuterRef("pk")
+    )
     conditions = [Q(**{f"{column}__icontains": word}) for column in columns]
     return reduce(or_, conditions, Q(Exists(titles)))
 
@@ -183,7 +185,7 @@ def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
         return True
     args = secrets_of_arguments(*(interrupt.body for interrupt in call.interrupts.all()))
     texts = [call.name, call.tool_call_id, args.json(call.args)]
-    texts += [interrupt.title for interrupt in call.interrupts.all()]
+    texts += [text for row in call.interrupts.all() for text in (row.title, row.message)]
     texts += [args.json(call.edited_args)] if call.edited_args else []
     texts += [NAMES.json(call.result)] if call.result else []
     text = "\n".join(texts).casefold()

@@ -1,11 +1,14 @@
 """Similar requests: similarity key, differing arguments, and the search text of a request."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from inbox.rules.decisions.consent import canonical_json, digest
 
 SEARCH_CHARACTERS = 8_000
+#: Characters that no database stores.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def similarity_key(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any] | None) -> str:
@@ -52,7 +55,8 @@ def search_text_of(*texts: str, args: Any = None) -> str:
     """Return the casefolded text that a search looks at, with names and values of arguments."""
     parts = [*texts, *(text for text in _texts(args))]
     # Casefolding may make a text longer.
-    return " ".join(" ".join(parts)[:SEARCH_CHARACTERS].split()).casefold()[:SEARCH_CHARACTERS]
+    text = _UNSTORABLE.sub("\ufffd", " ".join(parts)[:SEARCH_CHARACTERS])
+    return " ".join(text.split()).casefold()[:SEARCH_CHARACTERS]
 
 
 def _escaped(name: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from math import isfinite
 from typing import Any, Final
 
 from inbox.rules.policies.facts import Doubt, FactReader
@@ -156,8 +157,8 @@ def exact(number: int | float) -> Decimal:
 
 
 def compare(left: Any, right: int | float) -> int | None:
-    """Return -1, 0 or 1 for numbers, None for other types; true is not a number."""
-    if type(left) not in (int, float):
+    """Return -1, 0 or 1 for numbers, None for other types; neither true nor NaN is a number."""
+    if type(left) not in (int, float) or (type(left) is float and not isfinite(left)):
         return None
     if type(left) is not type(right):
         left, right = exact(left), exact(right)  # type: ignore[assignment]

@@ -470,7 +470,7 @@ def _size(value: Any) -> int:
     """Return the bytes of the canonical JSON text; at most some more, for small numbers."""
     text = _COMPACT.encode(value)
     # RFC 8785 writes 1e+20 with all its digits.
-    return len((canonical_json(value) if "e+" in text else text).encode())
+    return len((canonical_json(value) if "e+" in text else text).encode(errors="surrogatepass"))
 
 
 def ruling_from_json(stored: Mapping[str, Any]) -> Ruling:

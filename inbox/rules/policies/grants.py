@@ -1,5 +1,6 @@
 """Grants: the calls that they cover, their limits, and spending them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -346,6 +347,8 @@ def _is_budget(amount: Decimal) -> bool:
 
 def _is_small(args: Any) -> bool:
     try:
+        # A grant is about values that JSON can say: NaN equals nothing.
+        json.dumps(args, ensure_ascii=False, allow_nan=False).encode()
         return len(canonical_json(args).encode()) <= MAX_BYTES
     except ValueError:
         return False

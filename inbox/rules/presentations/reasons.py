@@ -11,6 +11,7 @@ _NAMES: dict[str, TranslatableMessage] = {
     Reason.INPUT_REQUIRED: TranslatableMessage("Question"),
     Reason.CONFIRMATION: TranslatableMessage("Confirmation"),
     Reason.OUTCOME_UNKNOWN: TranslatableMessage("Outcome unknown"),
+    "interrupt": TranslatableMessage("Question"),
     UPLOAD_REQUIRED: TranslatableMessage("Upload"),
     "policy_hold": TranslatableMessage("Policy hold"),
     "error_recovery": TranslatableMessage("Error recovery"),

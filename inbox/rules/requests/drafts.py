@@ -12,7 +12,7 @@ from inbox.rules.requests.execution import Execution
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.mask_agui import SECRETS
 from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import read_schema
+from inbox.rules.schema.schemas import moved_schema, read_schema
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_BYTES, MAX_ITEMS, MAX_MESSAGES = 256 * 1024, 20, 50
@@ -146,8 +146,8 @@ def _response_schema(item: ItemDraft) -> dict[str, Any]:
         return approval_schema() if item.answer_schema is None else dict(item.answer_schema)
     if not item.may_edit:
         return approval_schema()
-    schema = dict(item.args_schema or _schema_of(item.args))
-    # References in the arguments' schema begin at the root of the whole schema.
+    schema = item.args_schema or _schema_of(item.args)
+    schema = moved_schema(schema, "#/properties/editedArgs")
     definitions: dict[str, Any] = {
         name: schema.pop(name) for name in ("$defs", "definitions") if name in schema
     }

@@ -1,5 +1,6 @@
 """Headings of requests: from facts, from the agent's author, or from a team's templates."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +9,7 @@ from inbox.rules.errors import InvalidValue
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.secrets import is_mask
+from inbox.rules.text.labels import separate_words
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_HEADING_CHARACTERS = 300
@@ -19,9 +21,20 @@ MAX_TEXT_CHARACTERS = 200
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _MAX_ARGUMENTS = 3
 _MAX_ARGUMENT_CHARACTERS = 40
+_MAX_ACTING_CHARACTERS = 60
+#: The arguments that act, in the order of a heading; docs/inbox.md lists them. An agent can name
+#: further ones, so all of them are in the heading, before any other argument.
+ACTING_ARGUMENTS = (
+    *("command", "cmd", "commands", "script", "shell", "code", "query", "sql", "statement"),
+    *("to", "recipient", "recipients", "payee", "beneficiary", "email", "channel", "phone"),
+    *("amount", "total", "price", "account", "iban", "path", "file_path", "file", "filename"),
+    *("url", "uri", "host", "domain", "environment", "table", "database"),
+)
 #: A message is the text of a model if one argument makes up more than this share of it.
 _MAX_ARGUMENT_SHARE = 0.6
 _MIN_ARGUMENT_CHARACTERS = 12
+#: Characters that no database stores.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 #: The visible spaces other than the plain one, such as the no-break space.
 _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
@@ -71,35 +84,93 @@ def heading_of(
     is_operators: bool,
     tool: str,
     values: Mapping[str, Any],
+    agent: str,
+    is_program: bool = False,
     templates: Mapping[str, str] | None = None,
 ) -> str:
     """
     Return the heading; sentences of a remote agent or of a model are never used.
 
     `templates` are those of the team's administrators. A template is only used if all its
-    arguments are present as short values: an agent could omit the important ones.
+    arguments are present, long ones cut: an agent could omit the important ones.
 
     `is_operators` means that the agent's code runs in the worker, so its author wrote the message.
+    `is_program` means that a program asks: the words of its question are quoted as its own.
     `values` are the arguments of the call, or other values proposed for `tool`, with masks.
     """
     if reason != Reason.OUTCOME_UNKNOWN and (
         filled := _fill_template(templates or {}, tool, reason, values)
     ):
         return filled[:MAX_HEADING_CHARACTERS]
-    text = " ".join(message.split())
+    text = _line(message)
     if text and (reason == Reason.OUTCOME_UNKNOWN or (is_operators and not _repeats(text, values))):
         return text[:MAX_HEADING_CHARACTERS]
-    if not tool:
-        return str(reason_name(reason))[:MAX_HEADING_CHARACTERS]
-    if reason == Reason.TOOL_CALL or reason.startswith("draft:"):
+    if tool and (reason == Reason.TOOL_CALL or reason.startswith("draft:")):
         return call_heading(tool, values)
-    return f"{reason_name(reason)}: {tool}"[:MAX_HEADING_CHARACTERS]
+    if is_program and text:
+        return quoted_heading(agent, text)
+    if tool:
+        return f"{reason_name(reason)}: {tool}"[:MAX_HEADING_CHARACTERS]
+    name = str(reason_name(reason))
+    return f"Question from {agent}" if name == "Question" else name[:MAX_HEADING_CHARACTERS]
+
+
+def quoted_heading(agent: str, words: str) -> str:
+    """Return the heading of a program's question: its words, quoted as its own."""
+    text = _line(words).replace('"', "'")
+    return f'{agent}: "{_cut(text, MAX_HEADING_CHARACTERS - len(agent) - 4)}"'
+
+
+def has_words(heading: str, words: str) -> bool:
+    """Return whether a heading is this message, or quotes all of it."""
+    text = _line(words)
+    return heading == words or heading.endswith(': "{}"'.format(text.replace('"', "'")))
 
 
 def call_heading(tool: str, values: Any) -> str:
-    """Return a heading made of a tool's name and its arguments, with masks."""
+    """
+    Return a heading made of a tool's name and its arguments, with masks.
+
+    The arguments that act are first, then others in the agent's order. Long ones are cut, never
+    left out: otherwise an agent could choose what the heading shows.
+    """
     named = values if isinstance(values, Mapping) else {}
-    return f"Call {tool}{_distinguishing_values(named)}"[:MAX_HEADING_CHARACTERS]
+    acting = [name for key in ACTING_ARGUMENTS for name in named if _snake_case(name) == key]
+    texts = {name: _argument_text(named[name], name in acting) for name in (*acting, *named)}
+    visible = [f"{_cut(_line(name), 40)} {text}" for name, text in texts.items() if text]
+    count = max(sum(bool(texts[name]) for name in acting), _MAX_ARGUMENTS)
+    more = ["…"] if len(visible) > count else []
+    arguments = ", ".join([*visible[:count], *more])
+    return _cut(f"Call {tool} ({arguments})" if visible else f"Call {tool}", MAX_HEADING_CHARACTERS)
+
+
+def _argument_text(value: Any, is_acting: bool) -> str:
+    """Return the text of an argument in a heading; "" for masks, empty values and other objects."""
+    if isinstance(value, list) and is_acting:
+        value = ", ".join(_value_text(item) for item in value if _is_scalar(item))
+    elif isinstance(value, Mapping) and is_acting:
+        value = json.dumps(value, ensure_ascii=False)
+    if not _is_scalar(value) or is_mask(str(value)):
+        return ""
+    most = _MAX_ACTING_CHARACTERS if is_acting else _MAX_ARGUMENT_CHARACTERS
+    return _cut(_value_text(value), most)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"[-\s]+", "_", separate_words(name, "_").lower())
+
+
+def _line(text: str) -> str:
+    """Return a text in one line, without what a database does not store."""
+    return " ".join(_UNSTORABLE.sub("\ufffd", text).split())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _repeats(text: str, values: Mapping[str, Any]) -> bool:
@@ -128,28 +199,12 @@ def _fill_template(
     if text is None:
         return None
     names = set(_PLACEHOLDER.findall(text))
-    if not all(name in values and _is_short(values[name]) for name in names):
+    if not all(_is_scalar(values.get(name)) and str(values[name]).strip() for name in names):
         return None
-    return _PLACEHOLDER.sub(lambda match: _value_text(values[match.group(1)]), text)
-
-
-def _distinguishing_values(values: Mapping[str, Any]) -> str:
-    """Return the first short values in parentheses, to distinguish requests for one tool."""
-    short = [
-        f"{name} {_value_text(value)}"
-        for name, value in values.items()
-        if _is_short(value) and not is_mask(str(value))
-    ]
-    return f" ({', '.join(short[:_MAX_ARGUMENTS])})" if short else ""
-
-
-def _is_short(value: Any) -> bool:
-    return (
-        isinstance(value, str | int | float)
-        and 0 < len(str(value)) <= _MAX_ARGUMENT_CHARACTERS
-        and "\n" not in str(value)
+    return _PLACEHOLDER.sub(
+        lambda match: _cut(_value_text(values[match.group(1)]), _MAX_ACTING_CHARACTERS), text
     )
 
 
 def _value_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else _line(str(value))

@@ -116,6 +116,18 @@ def rewrite(schema: Any, change: Callable[[Mapping[str, Any]], dict[str, Any]]) 
     return copy
 
 
+def with_references(schema: Any, change: Callable[[str], str]) -> Any:
+    """Return a copy of a schema whose references (`#/...`) are changed."""
+
+    def changed(part: Mapping[str, Any]) -> dict[str, Any]:
+        copy = dict(part)
+        if isinstance(copy.get("$ref"), str):
+            copy["$ref"] = change(copy["$ref"])
+        return copy
+
+    return rewrite(schema, changed)
+
+
 def member_schemas(schema: Mapping[str, Any], name: str) -> list[Any]:
     """Return the schemas that may apply to a member; patterns are not matched."""
     properties = schema.get("properties")

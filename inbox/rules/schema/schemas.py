@@ -14,7 +14,7 @@ from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.dialects import in_newest_draft
 from inbox.rules.schema.schema_cost import SchemaRejected, Uncheckable, check_cost
 from inbox.rules.schema.schema_regex import LINEAR, without_unchecked_patterns
-from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk
+from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk, with_references
 from inbox.rules.schema.secrets import Path, Secrets, pointer
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -27,6 +27,7 @@ MAX_COPIED = 32 * 1024 * 1024
 TOO_LARGE_TO_SAY = TranslatableMessage(
     "The value does not match the schema, and is too large to locate the error."
 )
+NOT_UNICODE = TranslatableMessage("A text holds half of a character (a lone surrogate).")
 #: The schema of approvals without one from the agent: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -145,19 +146,54 @@ def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, A
     """
     Return the schema of one property as a separate document, None if that is not possible.
 
-    Definitions are included. A property that refers to another place of the document cannot be
-    separated; the complete answer is checked anyway.
+    Definitions are included. A property that refers to another property cannot be separated; the
+    complete answer is checked anyway.
     """
+    if schema is not None:
+        schema = readable_schema(schema)
     properties = (schema or {}).get("properties")
     member = properties.get(name) if isinstance(properties, Mapping) else None
     if schema is None or not isinstance(member, Mapping):
         return None
     shared = {key: schema[key] for key in ("$schema", "$defs", "definitions") if key in schema}
+    place = f"#/properties/{name}"
     try:
-        read = read_schema({**member, **shared})
+        read = read_schema(
+            with_references({**member, **shared}, lambda target: _below(target, place, "#"))
+        )
     except SchemaRejected:
         return None
     return None if read.unchecked else read.schema
+
+
+def moved_schema(schema: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """
+    Return a document's schema for this place in another document, such as `#/properties/a`.
+
+    Its definitions belong to the root of that document. A schema that cannot be checked is the
+    same: its references are not followed.
+    """
+    readable = readable_schema(schema)
+    definitions = ("#/$defs/", "#/definitions/")
+    moved: dict[str, Any] = with_references(
+        readable,
+        lambda target: target if target.startswith(definitions) else _below(target, "#", place),
+    )
+    return moved
+
+
+def readable_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema in the newest draft, or as it is if it cannot be read or checked."""
+    try:
+        read = read_schema(schema)
+    except SchemaRejected:
+        return schema
+    return schema if read.unchecked else read.schema
+
+
+def _below(target: str, old: str, new: str) -> str:
+    is_below = target == old or target.startswith(f"{old}/")
+    return f"{new}{target[len(old) :]}" if is_below else target
 
 
 def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
@@ -208,8 +244,11 @@ def is_valid(*, schema: str, value: Any) -> bool:
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """Return the first violations of a value, with those of each branch of a choice."""
     read = _read(_text(schema))
-    if isinstance(read, str) or read.validator.is_valid(value):
-        return []
+    try:
+        if isinstance(read, str) or read.validator.is_valid(value):
+            return []
+    except UnicodeError:  # the validator takes no lone surrogates
+        return [SchemaViolation((), "text", {}, NOT_UNICODE)]
     # Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
     # take gigabytes, while the result "invalid" is cheap.
     if len(json.dumps(value)) * check_cost(json.loads(read.text)) > MAX_COPIED:

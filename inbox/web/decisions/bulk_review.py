@@ -23,6 +23,7 @@ from inbox.rules.decisions.bulk import (
 )
 from inbox.rules.decisions.similarity import differing_paths
 from inbox.rules.presentations.reasons import reason_name
+from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, without_mask_numbers
@@ -146,9 +147,10 @@ def _item(
     obstacle = bulk_obstacle_for(row, me=me, now=now)
     claim = claim_on(row, now)
     message = _agui_interrupt(row).get("message") or ""
+    message = "" if has_words(row.title, message) else message
     return Item(
         interrupt=row,
-        message="" if message == row.title else escape_invisible(message)[:MAX_VALUE_CHARACTERS],
+        message=escape_invisible(message)[:MAX_VALUE_CHARACTERS],
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
         is_mine=claim is not None and claim.user_id == me,

@@ -20,8 +20,7 @@ from inbox.rules.decisions.feedback import FEEDBACK, offers_feedback
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
-from inbox.rules.schema.schema_cost import SchemaRejected
-from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema, read_schema
+from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema, readable_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
@@ -407,12 +406,7 @@ class DecisionForm:
     @cached_property
     def _readable(self) -> Mapping[str, Any]:
         """The schema in the newest draft, or as it came if answers are not checked against it."""
-        schema = self.detail.schema or {}
-        try:
-            read = read_schema(schema)
-        except SchemaRejected:  # stored before a rule that rejects it
-            return schema
-        return schema if read.unchecked else read.schema
+        return readable_schema(self.detail.schema or {})
 
     @property
     def _whole_schema(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
 from inbox.rules.policies.endorsements import slot_names
 from inbox.rules.presentations.reasons import reason_name
+from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES, names_secrets
@@ -201,7 +202,7 @@ class InterruptPage:
     @cached_property
     def agent_messages(self) -> list[str]:
         """The agent's last message before the interrupt, and the interrupt's own message."""
-        message = self._message if escape_invisible(self._message) != self.title else ""
+        message = "" if has_words(self.interrupt.title, self._message) else self._message
         words = (self.form.conversation.last_text, message)
         return [escape_invisible(text) for text in words if text.strip()]
 

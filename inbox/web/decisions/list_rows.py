@@ -20,6 +20,7 @@ from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.vocabulary import Severity
+from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import bounded
@@ -239,7 +240,7 @@ def rows_of(
             tool=interrupt.tool,
             reason="" if interrupt.tool else translate(reason_name(interrupt.reason)),
             agent=interrupt.agent.slug,
-            message="" if interrupt.message == interrupt.title else interrupt.message,
+            message="" if has_words(interrupt.title, interrupt.message) else interrupt.message,
             at=expires_at or interrupt.closed_at or interrupt.created_at,
             time_format="left" if expires_at else "age",
             outcome=label.short if label else "",

@@ -11,9 +11,6 @@ from tests.support.requests.programs import APPROVED, CALL, decide, program
 
 __all__ = ["program"]
 
-#: Valid alone, but not as the arguments' part of the schema of an answer.
-REFERS_TO_ITS_ROOT = {"properties": {"charge": {}, "other": {"$ref": "#/properties/charge"}}}
-
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
 def test_a_body_that_cannot_be_read_is_refused(program, body):
@@ -32,13 +29,10 @@ def test_a_body_that_cannot_be_read_is_refused(program, body):
     ("members", "status", "code"),
     [
         ({"title": "x" * 301}, 400, "INVALID_INPUT"),
-        ({"args": {"n": 2**53}}, 400, "INVALID_INPUT"),
         ({"why": "x" * 300_000}, 413, "TOO_LARGE"),
         ({"context": {"messages": [{"role": "user", "content": "x"}] * 51}}, 400, "INVALID_INPUT"),
         ({"context": {"messages": [{"role": "nobody"}]}}, 422, "INVALID_VALUE"),
-        ({"args_schema": {"$ref": "https://evil.example.com/"}}, 422, "INVALID_VALUE"),
         ({"args_schema": {"type": 5}}, 422, "INVALID_VALUE"),
-        ({"args_schema": REFERS_TO_ITS_ROOT}, 422, "INVALID_VALUE"),
         ({"answer_schema": {}}, 422, "INVALID_VALUE"),
         ({"attach": True}, 422, "INVALID_VALUE"),
         ({"secret_paths": ["card"]}, 422, "INVALID_VALUE"),

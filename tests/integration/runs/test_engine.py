@@ -158,7 +158,7 @@ def garbage_expiry(run_input):
 
 
 def bad_schema(run_input):
-    schema = {"$ref": "http://127.0.0.1:1/x"}
+    schema = {"$ref": "#/$defs/nowhere"}
     yield asking(
         run_input, agui.Interrupt(id="i1", reason="input_required", response_schema=schema)
     )

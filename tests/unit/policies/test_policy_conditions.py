@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.rules.policies.conditions import condition_outcome, matches_glob
+from inbox.rules.policies.conditions import compare, condition_outcome, matches_glob
 from inbox.rules.policies.facts import Doubt, FactReader, Requester
 from inbox.rules.policies.language.document import parse_policy
 from tests.support.policies.documents import NOW, condition, document, facts, rule
@@ -252,3 +252,21 @@ def test_misleading_texts_are_unknown(text):
     assert outcome(condition("/tool", "is", "refund"), tool=text) is Doubt.DECEPTIVE
     assert outcome(condition("/args/x", "is", "refund"), args={"x": text}) is Doubt.DECEPTIVE
     assert outcome(condition("/args/y", "is", 1), args={"x": text, "y": 1}) == "yes"
+
+
+NAN, INFINITY = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("value", [NAN, INFINITY, -INFINITY])
+@pytest.mark.parametrize(
+    ("op", "operand"),
+    [("lt", 50), ("gt", 50), ("lte", 50.0), ("gte", 50.0), ("between", [1, 2.5]), ("is", 50),
+     ("is_one_of", [50, 1.5])],
+)  # fmt: skip
+def test_what_is_no_number_is_in_doubt_for_each_test_of_numbers(value, op, operand):
+    assert value_outcome(op, value, operand) in (WRONG_TYPE, TOO_LARGE)
+
+
+@pytest.mark.parametrize("value", [NAN, INFINITY, -INFINITY])
+def test_what_is_no_number_is_neither_more_nor_less(value):
+    assert compare(value, 50.5) is None

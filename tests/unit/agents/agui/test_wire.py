@@ -77,7 +77,6 @@ def test_a_run_starts_with_the_version_of_the_protocol():
         (agui.TextMessageContentEvent(message_id="m", delta="\ud800"), "valid Unicode"),
         (agui.TextMessageContentEvent(message_id="m", delta="a\0b"), "NUL"),
         (agui.StateSnapshotEvent(snapshot={"a": object()}), "JSON values only"),
-        (agui.StateSnapshotEvent(snapshot={"a": 2**60}), "beyond"),
         (agui.StateSnapshotEvent(snapshot={"a": [float("nan")]}), "not JSON compliant"),
         (agui.CustomEvent(name="n", value=float("inf")), "not JSON compliant"),
         (agui.StateSnapshotEvent(snapshot=eval("[" * 70 + "]" * 70)), "too deep"),
