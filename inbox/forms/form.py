@@ -79,7 +79,7 @@ class _Source:
         if is_text:
             node.help = []
         if self.unchecked:
-            node.help.append(labels.unchecked_text(self.unchecked))
+            node.help.append(gettext(labels.UNCHECKED))
         return node
 
     def json_node(self, text: str | None = None) -> Node:

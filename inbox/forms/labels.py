@@ -34,6 +34,9 @@ FORM_INCOMPLETE = gettext_noop(
     "The form was submitted incompletely. Reload the page and try again."
 )
 INVALID_NUMBER = gettext_noop("Enter a number such as 1250.5.")
+UNCHECKED = gettext_noop(
+    "Not validated by the server: the agent's schema cannot be validated safely."
+)
 CLEAR_OR_UNTICK = gettext_noop("Clear the field, or untick “No value” to send your input.")
 READ_ONLY_MISSING = gettext_noop(
     "The agent omitted this read-only value, so the form cannot be completed. Reject "
@@ -111,11 +114,6 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     if isinstance(value, str) and value and not mixed:
         return escape_invisible(value)
     return json_text(value)
-
-
-def unchecked_text(reason: str) -> str:
-    text = gettext("Not validated by the server, because of the agent's schema: {reason}.")
-    return text.format(reason=escape_invisible(reason))
 
 
 def must_leave_out(name: str) -> str:
