@@ -53,7 +53,12 @@ def send_email(to: str, cc: list[str], subject: str, body: str) -> str:
 @tool(
     effect="once",
     approval="Transfer {amount:,.2f} {currency} to {recipient}",
-    present=Present(kind="money", severity="high", reversible=False),
+    present=Present(
+        kind="money",
+        severity="high",
+        reversible=False,
+        values={"amount": Value(type="money")},
+    ),
 )
 def transfer(recipient: str, iban: str, amount: float, currency: str, reference: str) -> str:
     """Transfer money (demo: no money moves)."""

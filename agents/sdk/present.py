@@ -28,6 +28,8 @@ class Value:
     unit: str = ""  #: such as EUR
     language: str = ""  #: of code, such as sql
     role: str = ""  #: in the presentation, such as recipient
+    #: Of money in whole numbers of its smallest unit, such as 2 for cents: 4750 is 47.50.
+    minor_unit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Fact:
     type: TypeName | None = None
     unit: str = ""
     language: str = ""
+    minor_unit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def with_present(
 
 def _fact(fact: Fact) -> dict[str, Any]:
     return {"label": fact.label, "value": fact.value} | _filled(
-        type=fact.type, unit=fact.unit, language=fact.language
+        type=fact.type, unit=fact.unit, language=fact.language, minor_unit=fact.minor_unit
     )
 
 

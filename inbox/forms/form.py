@@ -13,6 +13,7 @@ from inbox.forms.drafts import apply_draft, set_focus
 from inbox.forms.field_errors import add_empty_group_errors, add_schema_errors
 from inbox.forms.file_fields import FormFiles
 from inbox.forms.form_nodes import FormResult, Node, Problem
+from inbox.forms.number_format import number_format
 from inbox.forms.planner import Planner
 from inbox.forms.submission import Submission
 from inbox.forms.submission_reader import SubmissionReader
@@ -21,6 +22,7 @@ from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import ReadSchema, read_schema
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, pointer
+from inbox.rules.text.numbers import ENGLISH, FORMATS, NumberFormat
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, json_text
 
 FORM_TAB = "form"
@@ -45,6 +47,7 @@ class _Source:
     masks: NumberedMasks | None = None  #: of the secrets in the value
     files: FormFiles | None = None
     unchecked: str = ""  #: why values are not checked against the agent's schema
+    numbers: NumberFormat = ENGLISH
 
     def mask(self, value: Any) -> Any:
         """Return a value with its secrets masked."""
@@ -65,7 +68,11 @@ class _Source:
         is_text = self.is_text and (base is ABSENT or isinstance(base, str))
         schema = TEXT if is_text else self.schema
         planner = Planner(
-            schema, submission, shows_real_names=self.value is not ABSENT, files=self.files
+            schema,
+            submission,
+            shows_real_names=self.value is not ABSENT,
+            files=self.files,
+            numbers=self.numbers,
         )
         node = planner.plan(
             schema,
@@ -111,6 +118,10 @@ class Form:
     @property
     def name(self) -> str:
         return self.source.name
+
+    @property
+    def numbers(self) -> NumberFormat:
+        return self.source.numbers
 
     @property
     def fields(self) -> Sequence[Node]:
@@ -167,10 +178,20 @@ def build_form(
         masks = NumberedMasks(secrets)
         masks.hidden(value)
     read = _read_schema(schema)
-    source = _Source(
-        read.schema, value, name, frozenset(excluded), is_text, masks, files, read.unchecked
-    )
     submission = Submission(data) if data is not None else None
+    # Typed numbers are read as the page wrote them, also if the language has changed since.
+    posted = submission.text(f"{name}.numbers") if submission else None
+    source = _Source(
+        read.schema,
+        value,
+        name,
+        frozenset(excluded),
+        is_text,
+        masks,
+        files,
+        read.unchecked,
+        FORMATS.get(posted or "") or number_format(),
+    )
     if submission is None or submission.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)
     form = (
@@ -228,7 +249,7 @@ def _is_switch(draft: str, tab: str, source: _Source) -> bool:
 
 def _to_json(source: _Source, submission: Submission, base: Any) -> Form:
     root = source.plan(submission, base)
-    reader = SubmissionReader(submission, files=source.files)
+    reader = SubmissionReader(submission, files=source.files, numbers=source.numbers)
     value = source.unmask(reader, root, reader.read(root))
     if reader.errors:  # unreadable fields have no JSON
         return Form(source, FORM_TAB, root, base, _problems(root, reader))
@@ -238,7 +259,7 @@ def _to_json(source: _Source, submission: Submission, base: Any) -> Form:
 
 def _to_fields(source: _Source, submission: Submission, base: Any) -> Form:
     node = source.json_node(submission.text(f"{source.name}.json"))
-    reader = SubmissionReader(submission, files=source.files)
+    reader = SubmissionReader(submission, files=source.files, numbers=source.numbers)
     value = _read_json_node(reader, node, source, base)
     if reader.errors:
         return Form(source, JSON_TAB, node, base, _problems(node, reader))
@@ -250,7 +271,7 @@ def _read(source: _Source, submission: Submission) -> tuple[Form, FormResult]:
         base = _parse_base(source, submission)
     except strict_json.JsonRejected:
         return _incomplete(source)
-    reader = SubmissionReader(submission, files=source.files)
+    reader = SubmissionReader(submission, files=source.files, numbers=source.numbers)
     match submission.text(f"{source.name}.tab"):
         case "json":
             root = source.json_node(submission.text(f"{source.name}.json"))

@@ -1,16 +1,18 @@
 """Texts of forms that are not in templates: labels, hints and errors."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.forms.number_format import number_format
 from inbox.forms.values import ABSENT
 from inbox.rules.schema.schema_regex import is_pattern_checked
 from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY
+from inbox.rules.text.numbers import NumberFormat
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ FIELD_MISSING = gettext_noop("This field was not submitted. Reload the page and 
 FORM_INCOMPLETE = gettext_noop(
     "The form was submitted incompletely. Reload the page and try again."
 )
-INVALID_NUMBER = gettext_noop("Enter a number such as 1250.5.")
 UNCHECKED = gettext_noop(
     "Not validated by the server: the agent's schema cannot be validated safely."
 )
@@ -67,13 +68,14 @@ def help_for(node: "Node") -> list[str]:
     for keyword, text in _LIMITS.items():
         limit = schema.get(keyword)
         if isinstance(limit, int | float) and not _is_trivial_limit(keyword, limit):
-            sentences.append(gettext(text).format(limit=json_text(limit)))
+            sentences.append(gettext(text).format(limit=_number(limit)))
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and node.kind in ("text", "area", "json"):
         sentences.append(_pattern_hint(pattern))
     examples = schema.get("examples")
     if isinstance(examples, list) and examples and isinstance(examples[0], str | int | float):
-        example = escape_invisible(str(examples[0]))[:MAX_DEFAULT_CHARACTERS]
+        first = examples[0] if isinstance(examples[0], str) else _number(examples[0])
+        example = escape_invisible(first)[:MAX_DEFAULT_CHARACTERS]
         sentences.append(gettext("For example {example}").format(example=example))
     if node.is_masked:
         sentences.append(gettext(MASKED))
@@ -84,6 +86,10 @@ def help_for(node: "Node") -> list[str]:
             if len(text) <= MAX_DEFAULT_CHARACTERS:
                 sentences.append(gettext(_DEFAULT).format(default=text))
     return sentences
+
+
+def _number(value: Any) -> str:
+    return number_format().write(json_text(value))
 
 
 def _pattern_hint(pattern: str) -> str:
@@ -113,7 +119,18 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
         return gettext(YES if value else NO)
     if isinstance(value, str) and value and not mixed:
         return escape_invisible(value)
-    return json_text(value)
+    return _number(value)
+
+
+def invalid_number(numbers: NumberFormat) -> str:
+    text = gettext("Enter a number such as {example}.")
+    return text.format(example=numbers.write("1250.5"))
+
+
+def ambiguous_number(typed: str, readings: Sequence[str]) -> str:
+    text = gettext("“{typed}” can be read in two ways. Enter {first} or {second}.")
+    first, second = readings
+    return text.format(typed=escape_invisible(typed), first=first, second=second)
 
 
 def must_leave_out(name: str) -> str:
@@ -259,7 +276,7 @@ def error_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
     if keyword in ("minLength", "minItems") and limit == 1:
         return gettext("This field is required.")
     if keyword in _LIMITS and isinstance(limit, int | float):
-        return gettext(_LIMITS[keyword]).format(limit=json_text(limit))
+        return gettext(_LIMITS[keyword]).format(limit=_number(limit))
     if keyword == "type":
         return _type_error_text(detail)
     if keyword == "format":

@@ -28,6 +28,7 @@ from inbox.forms.values import (
 from inbox.rules.schema.schema_secrets import is_marked
 from inbox.rules.schema.secrets import MASK, is_secret_name
 from inbox.rules.text.labels import label_of
+from inbox.rules.text.numbers import ENGLISH, NumberFormat
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: Parts of the schema beyond these limits become one JSON text area.
@@ -47,8 +48,10 @@ class Planner:
         *,
         shows_real_names: bool = False,
         files: FormFiles | None = None,
+        numbers: NumberFormat = ENGLISH,
     ) -> None:
         self.schemas = SchemaResolver(schema)
+        self.numbers = numbers  #: the format of numbers in fields
         self.submission = submission
         #: Whether real names and values are shown beside the agent's titles, so that a title cannot
         #: disguise what is approved.

@@ -51,7 +51,9 @@ def plan_text(planner: "Planner", node: Node) -> None:
 def plan_number(planner: "Planner", node: Node) -> None:
     node.kind = "number"
     value = node.original
-    node.initial_text = "" if value is ABSENT or value is None else number_text(value)
+    node.initial_text = ""
+    if value is not ABSENT and value is not None:
+        node.initial_text = planner.numbers.write(number_text(value))
     node.text = planner.current_text_of(node)
 
 

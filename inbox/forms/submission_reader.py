@@ -15,8 +15,9 @@ from inbox.forms.scalar_fields import UNSET
 from inbox.forms.submission import Submission
 from inbox.forms.values import ABSENT, plain_newlines
 from inbox.rules.schema.secrets import MASK
+from inbox.rules.text.numbers import ENGLISH, AmbiguousNumber, NotANumber, NumberFormat
 
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+MAX_NUMBER_CHARACTERS = 4_300
 _LOCAL = re.compile(r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?")
 _TEXTS = ("text", "area")
 Path = tuple[str | int, ...]
@@ -33,6 +34,7 @@ class SubmissionReader:
     empty_groups: list[tuple[Path, Any]] = field(default_factory=list)
     may_quote_values: bool = True  #: whether errors may contain values (no secrets)
     files: FormFiles | None = None
+    numbers: NumberFormat = ENGLISH
 
     def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
         self.nodes_by_path.setdefault(path, []).append(node)
@@ -101,20 +103,23 @@ class SubmissionReader:
         return text
 
     def _number(self, node: Node, path: Path, text: str) -> Any:
-        if len(text) > 400 or not _NUMBER.fullmatch(text):
-            return self.add_error(node, path, gettext(labels.INVALID_NUMBER))
+        if len(text) > MAX_NUMBER_CHARACTERS:
+            return self.add_error(node, path, labels.invalid_number(self.numbers))
         try:
+            text = self.numbers.read(text)
             value = strict_json.loads(text)
             lost = Decimal(text) != Decimal(repr(value))
+        except AmbiguousNumber as error:
+            return self.add_error(node, path, labels.ambiguous_number(text, error.readings))
         except strict_json.JsonRejected as error:
             return self.add_error(node, path, str(error))
-        except InvalidOperation:
-            return self.add_error(node, path, gettext(labels.INVALID_NUMBER))
+        except (NotANumber, InvalidOperation):
+            return self.add_error(node, path, labels.invalid_number(self.numbers))
         if lost:
             message = gettext(
                 "This number has too many digits to be stored exactly: it would become {kept}."
             )
-            return self.add_error(node, path, message.format(kept=repr(value)))
+            return self.add_error(node, path, message.format(kept=self.numbers.write(repr(value))))
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     def _file(self, node: Node, path: Path) -> Any:

@@ -30,7 +30,7 @@ from inbox.rules.presentations.tool_presentations import (
     MAX_TOOL_CHARACTERS,
     MAX_UNIT_CHARACTERS,
 )
-from inbox.rules.presentations.vocabulary import ValueType
+from inbox.rules.presentations.vocabulary import MAX_MINOR_UNIT, ValueType
 
 if TYPE_CHECKING:
     from inbox import models
@@ -46,6 +46,8 @@ class ArgumentHint(Schema):
     unit: Annotated[str, Text(MAX_UNIT_CHARACTERS, may_be_blank=True), example("EUR")] = UNSET
     role: Annotated[str, Text(30, may_be_blank=True), example("amount")] = UNSET
     """The place in the presentation."""
+    minor_unit: Annotated[int, Field(ge=0, le=MAX_MINOR_UNIT), example(2)] = UNSET
+    """Of money in whole numbers of its smallest unit: the digits after the decimal sign."""
 
 
 class ToolPresentationInput(Schema):

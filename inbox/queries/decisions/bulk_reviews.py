@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Prefetch
 
 from inbox.models import Decision, Interrupt
+from inbox.queries.agents.tool_presentations import body_for_interrupt
 from inbox.queries.decisions.inbox_lists import similar_to
 from inbox.queries.people.access import require, teams_of
 from inbox.rules.errors import NotFound
@@ -51,6 +52,7 @@ def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
         Interrupt.objects.filter(pk__in=page_ids, team__in=teams_of(actor))
         .select_related("agent", "team", "tool_call", "claim__user", "run__resumed_by")
         .defer("search_text", "run__input", "run__resume", "run__checkpoint", "tool_call__result")
+        .annotate(tool_presentation=body_for_interrupt())
         .prefetch_related(
             Prefetch(
                 "decisions", queryset=Decision.objects.filter(withdrawn_at=None), to_attr="standing"

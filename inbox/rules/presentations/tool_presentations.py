@@ -7,7 +7,13 @@ from typing import Any, Final
 
 from inbox.rules.errors import InvalidValue
 from inbox.rules.presentations.registry import PresentationName, roles_of
-from inbox.rules.presentations.vocabulary import ValueHint, ValueType, hints_of
+from inbox.rules.presentations.vocabulary import (
+    MAX_MINOR_UNIT,
+    ValueHint,
+    ValueType,
+    hints_of,
+    is_minor_unit,
+)
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_TOOL_PRESENTATIONS: Final = 200  #: of a team
@@ -41,8 +47,9 @@ class ToolPresentation:
                     ("type", hint.type.value if hint.type else ""),
                     ("unit", hint.unit),
                     ("role", hint.role),
+                    ("minor_unit", hint.minor_unit),
                 )
-                if text
+                if text not in ("", None)
             }
             for name, hint in self.values.items()
         }
@@ -59,7 +66,7 @@ def check_tool_presentation(tool: str, body: Mapping[str, Any]) -> None:
     Raise InvalidValue unless a team may show the calls of a tool like this.
 
     `body` has `kind`, the name of a presentation or "", and `values`: by the name of an argument
-    any of `label`, `type`, `unit` and `role`.
+    any of `label`, `type`, `unit`, `role` and `minor_unit`.
     """
     kind, values = body.get("kind", ""), body.get("values", {})
     if not _is_line(tool, MAX_TOOL_CHARACTERS):
@@ -84,7 +91,7 @@ def check_tool_presentation(tool: str, body: Mapping[str, Any]) -> None:
     _check_roles_once(values)
 
 
-def _check_hint(name: str, hint: Mapping[str, str], kind: str) -> None:
+def _check_hint(name: str, hint: Mapping[str, Any], kind: str) -> None:
     if not 1 <= len(name) <= MAX_ARGUMENT_CHARACTERS or _UNSTORABLE.search(name):
         message = TranslatableMessage(
             "The name of an argument has 1 to {most} characters.", most=MAX_ARGUMENT_CHARACTERS
@@ -104,6 +111,10 @@ def _check_hint(name: str, hint: Mapping[str, str], kind: str) -> None:
     elif hint.get("type", "") not in {"", *ValueType}:
         message = TranslatableMessage(
             "There is no type {type}, which {name} has.", type=repr(hint["type"]), name=name
+        )
+    elif "minor_unit" in hint and not is_minor_unit(hint["minor_unit"]):
+        message = TranslatableMessage(
+            "The decimals of {name} are a number from 0 to {most}.", name=name, most=MAX_MINOR_UNIT
         )
     elif hint.get("role", "") not in {"", *(roles_of(kind) if kind else ROLES)}:
         message = TranslatableMessage(

@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 from inbox.rules.presentations.vocabulary import ValueHint, ValueType
@@ -19,6 +20,12 @@ MAX_DEPTH = 3
 #: Of a long text the page shows that many lines before it is opened.
 PREVIEW_LINES, PREVIEW_CHARACTERS = 5, 600
 MAX_MONEY_DIGITS = 40
+#: The currencies that have not two decimals (ISO 4217).
+_DECIMALS = {
+    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF"), 0),
+    **dict.fromkeys(("UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+}
 
 _CODE_NAMES = {
     "query": "sql", "sql": "sql", "statement": "sql", "command": "bash", "cmd": "bash",
@@ -96,33 +103,49 @@ def view_of(
     """
     hint = hint or ValueHint()
     label = escape_invisible(hint.label) or label_of(name)
-    view = _view(name, value, hint, schema or {}, depth=0)
+    view = with_unit(_view(name, value, hint, schema or {}, depth=0), hint.unit)
     return replace(view, label=label, unit=escape_invisible(hint.unit) or view.unit)
 
 
 def with_unit(view: ValueView, unit: str) -> ValueView:
-    """Return a number as money in this currency; other values unchanged."""
-    if view.look not in (Look.NUMBER, Look.TEXT) or not (text := money_text(view.text)):
+    """Return money in this currency; other values unchanged."""
+    if view.look is not Look.MONEY or not unit:
         return view
-    return replace(view, look=Look.MONEY, text=text, unit=escape_invisible(unit))
+    text = _with_decimals(view.text, currency_decimals(unit))
+    return replace(view, text=text, unit=escape_invisible(unit))
 
 
-def money_text(text: str) -> str:
+def currency_decimals(unit: str) -> int:
+    """Return the usual decimals of a currency (ISO 4217), 0 for other units."""
+    code = unit.upper()
+    return _DECIMALS.get(code, 2) if re.fullmatch(r"[A-Z]{3}|[$€£]", code) else 0
+
+
+def money_text(text: str, minor_unit: int | None = None) -> str:
     """
-    Return a decimal number with groups of thousands and at least two decimals, "" for other texts.
+    Return a declared amount of money as a plain decimal number, "" for other texts.
 
-    No digit is dropped: 12400 is 12,400.00, and 0.125 stays 0.125.
+    No digit is dropped or added. A whole number of the smallest unit (`minor_unit` 2: cents) is
+    divided: 4750 is 47.50.
     """
     if not re.fullmatch(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?", text):
         return ""
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        return ""
-    integer_part, _, fraction = f"{amount:,f}".partition(".")
-    if len(integer_part) > MAX_MONEY_DIGITS:
-        return ""
-    return f"{integer_part}.{fraction.ljust(2, '0')}"
+    amount = Decimal(text)
+    if minor_unit is not None:
+        if not re.fullmatch(r"-?[0-9]+", text):
+            return ""  # no whole number: it is displayed as it is
+        sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+        digits = digits.rjust(minor_unit + 1, "0")
+        whole = digits[: len(digits) - minor_unit]
+        return f"{sign}{whole}.{digits[len(whole) :]}" if minor_unit else f"{sign}{whole}"
+    plain = f"{amount:f}"
+    return plain if len(plain.partition(".")[0]) <= MAX_MONEY_DIGITS else ""
+
+
+def _with_decimals(text: str, decimals: int) -> str:
+    whole, _, fraction = text.partition(".")
+    fraction = fraction.ljust(decimals, "0")
+    return f"{whole}.{fraction}" if fraction else whole
 
 
 def _view(
@@ -154,8 +177,10 @@ def _scalar(name: str, label: str, value: float, hint: ValueHint) -> ValueView:
     text = json.dumps(value)
     if isinstance(value, bool):
         return ValueView(name, label, Look.BOOLEAN, text, is_true=value)
-    if hint.type is ValueType.MONEY and (money := money_text(text)):
+    if hint.type is ValueType.MONEY and (money := money_text(text, hint.minor_unit)):
         return ValueView(name, label, Look.MONEY, money)
+    if isinstance(value, float) and not isfinite(value):
+        return ValueView(name, label, Look.TEXT, text)
     return ValueView(name, label, Look.NUMBER, text)
 
 
@@ -164,7 +189,7 @@ def _text(
 ) -> ValueView:
     text = escape_invisible(value)
     kind, language = _text_type(name, value, hint, schema)
-    if kind is ValueType.MONEY and (money := money_text(value)):
+    if kind is ValueType.MONEY and (money := money_text(value, hint.minor_unit)):
         return ValueView(name, label, Look.MONEY, money)
     look = {
         ValueType.CODE: Look.CODE,

@@ -11,6 +11,9 @@ from inbox.rules.decisions.consent import SIGNOFF
 MAX_FACTS = 60
 MAX_SECTIONS = 12
 MAX_STEPS = 999
+MAX_MINOR_UNIT = 4
+#: The keyword of a JSON Schema with the hint of a value: `{"type": "money", "unit": "EUR"}`.
+HINT_KEYWORD = "x-present"
 
 
 class Severity(StrEnum):
@@ -53,6 +56,8 @@ class ValueHint:
     unit: str = ""  #: such as EUR, rows or %
     language: str = ""  #: of code, such as sql
     role: str = ""  #: in the presentation, such as recipient
+    #: Of money in whole numbers of its smallest unit: the digits behind the decimal sign.
+    minor_unit: int | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +170,14 @@ def _hint(value: Mapping[str, Any]) -> ValueHint:
         if isinstance(value.get(name), str)
     }
     kind = next((kind for kind in ValueType if kind == value.get("type")), None)
-    return ValueHint(type=kind, **texts)
+    minor_unit = value.get("minor_unit")
+    return ValueHint(
+        type=kind, **texts, minor_unit=minor_unit if is_minor_unit(minor_unit) else None
+    )
+
+
+def is_minor_unit(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_MINOR_UNIT
 
 
 def _values_or_none(value: Any) -> Mapping[str, ValueHint] | None:

@@ -14,6 +14,7 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from lucide.templatetags import lucide as drawn
 
+from inbox.forms.number_format import number_format
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
@@ -119,3 +120,9 @@ def safe_markdown(context: template.Context, text: str) -> SafeString | None:
 
 #: Makes invisible characters visible: for every text of people and agents.
 register.filter("visible", escape_invisible)
+
+
+@register.filter
+def grouped_number(text: str) -> str:
+    """Return the JSON text of a number in the reader's format; other texts unchanged."""
+    return number_format().write_grouped(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
+from inbox.forms.number_format import number_format
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.bulk import (
@@ -23,6 +24,7 @@ from inbox.rules.decisions.bulk import (
 )
 from inbox.rules.decisions.similarity import differing_paths
 from inbox.rules.presentations.reasons import reason_name
+from inbox.rules.presentations.values import Look, ValueView
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
@@ -31,6 +33,7 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
+from inbox.web.presentations.request_facts import scalar_views
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -123,6 +126,10 @@ def _group(
     # Numbered masks let differing secrets compare as different.
     masks = NumberedMasks(secrets_of_arguments(rows[0].body))
     values = [_values(row, masks) for row in rows]
+    views = [
+        scalar_views(row, _agui_interrupt(row), value)
+        for row, value in zip(rows, values, strict=True)
+    ]
     all_paths = list(dict.fromkeys(path for paths in values for path in paths))
     columns = differing_paths(values) if len(rows) > 1 else all_paths
     common = [path for path in all_paths if path not in columns]
@@ -132,11 +139,11 @@ def _group(
         reason=escape_invisible(translate(reason_name(first.reason))),
         agent=first.agent.slug,
         team=first.team.name,
-        common=[_cell(values[0], path) for path in common],
+        common=[_cell(values[0], path, views[0]) for path in common],
         columns=[_label(path) for path in columns],
         items=[
-            _item(row, [_cell(value, path) for path in columns], me, now, selected)
-            for row, value in zip(rows, values, strict=True)
+            _item(row, [_cell(value, path, shown) for path in columns], me, now, selected)
+            for row, value, shown in zip(rows, values, views, strict=True)
         ],
     )
 
@@ -178,9 +185,13 @@ def _label(path: str) -> str:
     return gettext("Metadata") if path == METADATA else escape_invisible(path)
 
 
-def _cell(values: dict[str, Any], path: str) -> Cell:
+def _cell(values: dict[str, Any], path: str, views: Mapping[str, ValueView]) -> Cell:
     if path not in values:
         return Cell(_label(path), "", is_absent=True)
+    view = views.get(path)
+    if view is not None and view.look in (Look.NUMBER, Look.MONEY):
+        number = number_format().write_grouped(view.text)
+        return Cell(_label(path), f"{number} {view.unit}" if view.unit else number)
     text = without_mask_numbers(value_text(values[path]))
     is_cut = len(text) > MAX_VALUE_CHARACTERS
     return Cell(_label(path), text[:_EXCERPT_CHARACTERS] if is_cut else text, is_cut=is_cut)

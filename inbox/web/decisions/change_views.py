@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.forms.number_format import number_format
 from inbox.rules.decisions.value_diff import Change, ChangeKind, changes_between
 from inbox.rules.schema.secrets import (
     MASK,
@@ -78,8 +79,12 @@ def _masked(change: Change) -> list[tuple[str, str]]:
     return [(tag, MASK if is_mask(text) else escape_invisible(text)) for tag, text in sides if text]
 
 
+def _json_text(value: Any) -> str:
+    return number_format().write_grouped(json_text(value))
+
+
 def _text(tag: str, value: Any) -> str:
-    text = escape_invisible(value) if isinstance(value, str) else json_text(value)
+    text = escape_invisible(value) if isinstance(value, str) else _json_text(value)
     if tag == "" and len(text) > 2 * _CONTEXT + len(_GAP):
         return text[:_CONTEXT] + _GAP + text[-_CONTEXT:]
     return text

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from inbox.forms.values import ABSENT, is_same_json, name_part
+from inbox.queries.agents.tool_presentations import declared_body
 from inbox.rules.presentations.code import DiffView, compare_texts
 from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
 from inbox.rules.presentations.recipients import outside_addresses
 from inbox.rules.presentations.registry import Presentation, SpecialPresentation, Subject, choose
-from inbox.rules.presentations.values import MAX_PARTS, Look, ValueView, view_of, with_unit
+from inbox.rules.presentations.values import MAX_PARTS, ValueView, view_of, with_unit
 from inbox.rules.presentations.vocabulary import (
+    HINT_KEYWORD,
     DeclaredFact,
     Present,
     ValueHint,
@@ -30,6 +32,7 @@ from inbox.web.presentations.risk_labels import reversibility_label, severity_la
 
 if TYPE_CHECKING:
     from inbox.forms.form_nodes import Node
+    from inbox.models import Interrupt
     from inbox.web.decisions.decision_form import DecisionForm
 
 #: The name of the hidden fields that list the values which are being edited.
@@ -54,6 +57,7 @@ class Slot:
     fold_ids: Sequence[str] = ()  #: of fields that must be opened before approval
     outside: Sequence[str] = ()  #: addresses outside of the company
     real_name: str = ""  #: of an argument that the team has given another label
+    is_quiet: bool = False  #: another value shows it; only its field may appear
 
     @property
     def name(self) -> str:
@@ -117,7 +121,6 @@ class RequestFacts:
     def presentation(self) -> Presentation:
         interrupt = self.form.detail.interrupt
         declared = str(self.declared_for_tool.get("kind") or self.present.kind)
-        hints = self._hints
         return choose(
             Subject(
                 values=self._shown_values or self._metadata or self._facts_as_values,
@@ -126,7 +129,7 @@ class RequestFacts:
                 kind=str(langgraph_value(self.form.detail.agui_interrupt).get("kind") or ""),
                 declared=declared,
                 is_step=self.present.step is not None and not self.is_remote,
-                roles={hint.role: name for name, hint in hints.items() if hint.role},
+                roles=_roles(self._hints),
             )
         )
 
@@ -156,9 +159,11 @@ class RequestFacts:
     def roles(self) -> Mapping[str, Slot]:
         """The slots of the presentation by role."""
         slots = {slot.name: slot for slot in self._all_slots}
-        return {
-            role: slots[name] for role, name in self.presentation.roles.items() if name in slots
-        }
+        names = self.presentation.roles
+        roles = {role: slots[name] for role, name in names.items() if name in slots}
+        if _has_currency(roles.get("amount"), roles.get("currency")):
+            roles["currency"] = replace(roles["currency"], is_quiet=True)
+        return roles
 
     @cached_property
     def others(self) -> list[Slot]:
@@ -267,7 +272,7 @@ class RequestFacts:
     def _hints(self) -> Mapping[str, ValueHint]:
         """The hints of an agent whose code runs in this installation, and those of the team."""
         authors = {} if self.is_remote else self.present.values
-        return {**authors, **self._team_hints}
+        return {**_schema_hints(self._schemas), **authors, **self._team_hints}
 
     @cached_property
     def _team_hints(self) -> Mapping[str, ValueHint]:
@@ -320,7 +325,7 @@ class RequestFacts:
         before = None
         if is_changed and proposed is not ABSENT:
             before = view_of(view.name, proposed, self._hints.get(view.name))
-            before = with_unit(before, view.unit) if view.look is Look.MONEY else before
+            before = with_unit(before, view.unit)
         is_address = self.presentation.name == "message" and view.name in {
             self.presentation.roles.get(role) for role in ("to", "cc", "bcc")
         }
@@ -339,25 +344,12 @@ class RequestFacts:
         return escape_invisible(name) or "(empty name)" if hint and hint.label else ""
 
     def _with_currency(self, views: Sequence[ValueView]) -> list[ValueView]:
-        """Return the views with the amount of a payment as money in its currency."""
-        if self.presentation.name != "money":
-            return [*views]
-        amount, currency = (self.presentation.roles.get(name) for name in ("amount", "currency"))
-        texts = {view.name: view.text for view in views}
-        unit = texts.get(currency or "", "")
-        return [
-            with_unit(view, unit or view.unit) if view.name == amount else view for view in views
-        ]
+        return with_currency(views, self.presentation)
 
     @cached_property
     def _schemas(self) -> Mapping[str, Mapping[str, Any]]:
-        """The schemas of the arguments, for their media types."""
-        schema = self.form.detail.schema or {}
-        edits = member_schema(schema, "editedArgs") or {}
-        members = edits.get("properties")
-        if not isinstance(members, Mapping):
-            return {}
-        return {name: item for name, item in members.items() if isinstance(item, Mapping)}
+        """The schemas of the arguments, for their media types and hints."""
+        return _argument_schemas(self.form.detail.schema)
 
     @cached_property
     def _nodes(self) -> Mapping[str, Node]:
@@ -397,6 +389,64 @@ class RequestFacts:
         return not is_same_json(
             edited.get(name, ABSENT), self.form.proposed_values.get(name, ABSENT)
         )
+
+
+def scalar_views(
+    interrupt: Interrupt, agui_interrupt: Mapping[str, Any], values: Mapping[str, Any]
+) -> Mapping[str, ValueView]:
+    """Return the numbers and texts among the arguments of a call, as its page shows them."""
+    is_remote = bool(interrupt.endpoint_digest)
+    present, declared = present_of(agui_interrupt), declared_body(interrupt)
+    authors = {} if is_remote else present.values
+    schemas = _argument_schemas(agui_interrupt.get("responseSchema"))
+    hints = {**_schema_hints(schemas), **authors, **hints_of(declared.get("values"))}
+    presentation = choose(
+        Subject(
+            values=values,
+            tool=interrupt.tool,
+            reason=interrupt.reason,
+            declared=str(declared.get("kind") or present.kind),
+            roles=_roles(hints),
+        )
+    )
+    views = [
+        view_of(name, value, hints.get(name))
+        for name, value in values.items()
+        if isinstance(value, str | int | float)
+    ]
+    return {view.name: view for view in with_currency(views, presentation)}
+
+
+def with_currency(views: Sequence[ValueView], presentation: Presentation) -> list[ValueView]:
+    """Return the views with a declared amount of money in the currency of its payment."""
+    amount, currency = (presentation.roles.get(name) for name in ("amount", "currency"))
+    texts = {view.name: view.text for view in views}
+    unit = texts.get(currency or "", "")
+    return [with_unit(view, view.unit or unit) if view.name == amount else view for view in views]
+
+
+def _has_currency(amount: Slot | None, currency: Slot | None) -> bool:
+    """Return whether the amount of a payment shows its currency, which needs no second place."""
+    if amount is None or currency is None or currency.is_editing or currency.before:
+        return False
+    return amount.view.unit == currency.view.text
+
+
+def _roles(hints: Mapping[str, ValueHint]) -> dict[str, str]:
+    return {hint.role: name for name, hint in hints.items() if hint.role}
+
+
+def _argument_schemas(schema: Mapping[str, Any] | None) -> Mapping[str, Mapping[str, Any]]:
+    """Return the schemas of the arguments, for their media types and hints."""
+    edits = member_schema(schema, "editedArgs") or {}
+    members = edits.get("properties")
+    if not isinstance(members, Mapping):
+        return {}
+    return {name: item for name, item in members.items() if isinstance(item, Mapping)}
+
+
+def _schema_hints(schemas: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ValueHint]:
+    return hints_of({name: schema.get(HINT_KEYWORD) for name, schema in schemas.items()})
 
 
 def _fact_view(fact: DeclaredFact) -> ValueView:

@@ -33,7 +33,7 @@ from inbox.rules.presentations.tool_presentations import (
     MAX_TOOL_CHARACTERS,
     MAX_UNIT_CHARACTERS,
 )
-from inbox.rules.presentations.vocabulary import ValueType
+from inbox.rules.presentations.vocabulary import MAX_MINOR_UNIT, ValueType
 from inbox.rules.text.labels import label_of
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, see_other, show
@@ -149,15 +149,19 @@ def remove(request: HttpRequest, actor: Actor, presentation_id: UUID) -> HttpRes
 def _posted_body(data: QueryDict) -> dict[str, Any]:
     """Return the posted body; roles that the chosen presentation does not have are left out."""
     kind = data.get("kind", "")
-    values: dict[str, dict[str, str]] = {}
+    values: dict[str, dict[str, Any]] = {}
     for number in range(MAX_ARGUMENTS):
         # Browsers send every newline as CRLF.
         name = data.get(f"name-{number}", "").replace("\r\n", "\n")
         hint = {member: data.get(f"{member}-{number}", "").strip() for member in _MEMBERS}
         if kind and hint["role"] not in roles_of(kind):
             hint["role"] = ""
-        if name and (hint := {member: text for member, text in hint.items() if text}):
-            values[name] = hint
+        described: dict[str, Any] = {member: text for member, text in hint.items() if text}
+        minor_unit = data.get(f"minor_unit-{number}", "")
+        if minor_unit.isascii() and minor_unit.isdecimal() and len(minor_unit) == 1:
+            described["minor_unit"] = int(minor_unit)
+        if name and described:
+            values[name] = described
     return {"kind": kind, "values": values}
 
 
@@ -189,6 +193,7 @@ def _show_form(
         "problems": {name: translate(texts[0]) for name, texts in problems.items()},
         "max_label": MAX_LABEL_CHARACTERS,
         "max_unit": MAX_UNIT_CHARACTERS,
+        "minor_units": range(MAX_MINOR_UNIT + 1),
         **team_frame(actor, access, "presentations"),
     }
     template, status = "agents/tool_presentation.html", 422 if refusal else 200

@@ -3,7 +3,7 @@
 import pytest
 
 PATH = "/api/teams/tests/presentations"
-AMOUNT = {"label": "Amount", "type": "money", "unit": "EUR", "role": "amount"}
+AMOUNT = {"label": "Amount", "type": "money", "unit": "EUR", "role": "amount", "minor_unit": 2}
 BODY = {"tool": "pay", "kind": "money", "values": {"amt": AMOUNT}}
 
 

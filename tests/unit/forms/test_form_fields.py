@@ -306,7 +306,8 @@ def test_missing_field_is_an_error_not_an_empty_answer():
     pairs = list(open_page(form).pairs())
     assert form.read(QueryDict(urlencode(pairs))).value == EVERY_VALUE
     silent = []
-    for lost in {name for name, _ in pairs} - {"a/some"}:  # boxes may all be unticked
+    # Boxes may all be unticked, and without a format numbers are read in the reader's.
+    for lost in {name for name, _ in pairs} - {"a/some", "a.numbers"}:
         reading = form.read(QueryDict(urlencode([pair for pair in pairs if pair[0] != lost])))
         if not any("submitted" in problem.message for problem in reading.problems):
             silent.append(lost)

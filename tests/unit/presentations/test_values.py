@@ -49,7 +49,7 @@ def test_hint_of_the_author_goes_before_name_and_schema():
     assert (view.label, view.look, view.text, view.unit) == (
         "To pay",
         Look.MONEY,
-        "12,400.00",
+        "12400.00",
         "EUR",
     )
 
@@ -57,11 +57,11 @@ def test_hint_of_the_author_goes_before_name_and_schema():
 @pytest.mark.parametrize(
     ("text", "money"),
     [
-        ("12400", "12,400.00"),
-        ("142.5", "142.50"),
+        ("12400", "12400"),
+        ("142.5", "142.5"),
         ("-0.125", "-0.125"),
-        ("1e3", "1,000.00"),
-        ("1234567890123456789.01", "1,234,567,890,123,456,789.01"),
+        ("1e3", "1000"),
+        ("1234567890123456789.01", "1234567890123456789.01"),
         ("about 5", ""),
         ("", ""),
         ("NaN", ""),
@@ -70,15 +70,51 @@ def test_hint_of_the_author_goes_before_name_and_schema():
         ("٣", ""),
     ],
 )
-def test_money_has_two_decimals_and_loses_no_digit(text, money):
+def test_declared_money_loses_no_digit_and_gets_none(text, money):
     assert money_text(text) == money
 
 
-def test_unit_makes_money_of_numbers_only():
-    amount, words = with_unit(view_of("amount", 5), "EUR"), with_unit(view_of("amount", "x"), "EUR")
+@pytest.mark.parametrize(
+    ("value", "minor_unit", "unit", "text"),
+    [
+        (4750, 2, "EUR", "47.50"),
+        (5, 2, "USD", "0.05"),
+        (-5, 2, "USD", "-0.05"),
+        (0, 2, "USD", "0.00"),
+        (500, 0, "JPY", "500"),
+        (500, None, "JPY", "500"),
+        (12400, None, "EUR", "12400.00"),
+        (1500, 3, "KWD", "1.500"),
+        (1999, None, "credits", "1999"),
+        (1999, None, "", "1999"),
+        ("0.125", None, "EUR", "0.125"),
+        (2**70, 2, "EUR", "11805916207174113034.24"),
+    ],
+)
+def test_money_has_the_decimals_of_its_currency(value, minor_unit, unit, text):
+    hint = ValueHint(type=ValueType.MONEY, unit=unit, minor_unit=minor_unit)
 
-    assert (amount.look, amount.text, amount.unit) == (Look.MONEY, "5.00", "EUR")
-    assert (words.look, words.unit) == (Look.TEXT, "")
+    view = view_of("amount", value, hint)
+
+    assert (view.look, view.text, view.unit) == (Look.MONEY, text, unit)
+
+
+def test_a_fraction_of_the_smallest_unit_is_displayed_as_it_is():
+    hint = ValueHint(type=ValueType.MONEY, unit="EUR", minor_unit=2)
+
+    assert view_of("amount", 47.5, hint).look is Look.NUMBER
+
+
+@pytest.mark.parametrize("name", ["amount", "total", "price", "sum", "cost"])
+def test_no_name_makes_money_of_a_number(name):
+    view = with_unit(view_of(name, 4750), "EUR")
+
+    assert (view.look, view.text, view.unit) == (Look.NUMBER, "4750", "")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_is_displayed_as_a_text(value):
+    assert view_of("amount", value).look is Look.TEXT
 
 
 def test_table_has_each_member_as_a_column():

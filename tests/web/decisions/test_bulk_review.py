@@ -101,7 +101,7 @@ def test_what_alike_requests_have_in_common_stands_once(propose, reads_bob):
 
     assert "The same in all 2 amount.currency EUR memo rent" in page
     assert page.count("EUR") == page.count("rent") == 1
-    for value in ("dana", "eli", "10", "2500"):
+    for value in ("dana", "eli", "10", "2,500"):
         assert value in page
 
 

@@ -57,7 +57,7 @@ def test_error_stands_first_with_the_step_that_failed(ask, reads_bob):
     page = reads_bob.open(ask(Present(kind="error", facts=[*facts, Fact("Error", "not UTF-8")])))
 
     failure = page[page.index('class="failure"') :]
-    assert failure.index("not UTF-8") < failure.index("import_file") < failure.index("1200")
+    assert failure.index("not UTF-8") < failure.index("import_file") < failure.index("1,200")
     assert page.count('dir="auto">import_file</span>') == 1
 
 

@@ -1,4 +1,4 @@
-"""What programs send is what people see and what comes back, whatever JSON can hold."""
+"""Programs get back the values that they sent, whatever JSON can hold, under their own words."""
 
 import pytest
 
