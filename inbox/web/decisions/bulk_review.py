@@ -142,8 +142,8 @@ def _group(
         common=[_cell(values[0], path, views[0]) for path in common],
         columns=[_label(path) for path in columns],
         items=[
-            _item(row, [_cell(value, path, shown) for path in columns], me, now, selected)
-            for row, value, shown in zip(rows, values, views, strict=True)
+            _item(row, [_cell(value, path, number_views) for path in columns], me, now, selected)
+            for row, value, number_views in zip(rows, values, views, strict=True)
         ],
     )
 

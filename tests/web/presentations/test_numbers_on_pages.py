@@ -37,7 +37,7 @@ def in_german(reader):
     return reader
 
 
-def shown(reader, interrupt):
+def page_words(reader, interrupt):
     return words(reader.get(f"/interrupts/{interrupt.pk}/")).partition(" says ")[0]
 
 
@@ -53,7 +53,7 @@ def shown(reader, interrupt):
     ],
 )
 def test_money_is_what_was_declared(propose, reads_bob, tool, args, metadata, text, absent):
-    page = shown(reads_bob, propose(tool, args, metadata=metadata))
+    page = page_words(reads_bob, propose(tool, args, metadata=metadata))
 
     assert text in page
     assert absent not in page
@@ -63,7 +63,7 @@ def test_a_schema_declares_money(propose, reads_bob):
     hint = {"type": "money", "unit": "EUR", "minor_unit": 2}
     schema = {"properties": {"amount": {"type": "integer", "x-present": hint}}}
 
-    page = shown(reads_bob, propose("refund", {"amount": 4750}, schema=schema))
+    page = page_words(reads_bob, propose("refund", {"amount": 4750}, schema=schema))
 
     assert "47.50 EUR" in page
 
@@ -71,7 +71,7 @@ def test_a_schema_declares_money(propose, reads_bob):
 def test_a_german_reader_sees_german_numbers(propose, reads_bob):
     args = {"amount": 12400, "rate": 0.5, "day": "2026-11-27"}
 
-    page = shown(in_german(reads_bob), propose("wire", args, metadata=EUROS))
+    page = page_words(in_german(reads_bob), propose("wire", args, metadata=EUROS))
 
     assert "12.400,00 EUR" in page
     assert "0,5" in page
