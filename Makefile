@@ -16,9 +16,9 @@ LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_serv
 	operations python_client security $(addprefix browser/,notifications \
 	$(addprefix test_,account.py admin.py audit.py keyboard.py oidc.py page_weight.py policy_walk.py \
 		scrolling.py) \
-	$(addprefix decisions/test_,ask_back.py collaboration.py drafts.py keys_per_task.py \
-	lists_and_commands.py live_updates.py questions_stay.py spec_examples.py touch.py undo.py \
-	upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
+	$(addprefix decisions/test_,ask_back.py collaboration.py drafts.py focus_and_places.py \
+	input_sequences.py keys_per_task.py lists_and_commands.py live_updates.py questions_stay.py \
+	spec_examples.py touch.py undo.py upload_fields.py walks.py))) tests/web/admin/test_admin_access.py
 # Only `make test-release` runs these: faults, load and limits, upgrades, deployments, monitoring, the
 # viewer of the API documentation, and packages of others. The races of grants hold on SQLite, too.
 RELEASE := $(wildcard tests/campaigns/test_*.py) $(addprefix tests/e2e/,authors clients coding_agents \
@@ -33,8 +33,8 @@ EACH_CALL := tests/api/base/test_any_request.py
 GENERATED := tests/integration/properties tests/unit/forms/test_form_properties.py \
 	tests/unit/policies/test_policy_properties.py tests/unit/policies/test_implication.py \
 	tests/unit/policies/test_slots.py $(EACH_CALL)
-# What `make test-release` runs again, at every width and in both themes.
-FULL := tests/e2e/accessibility
+# What `make test-release` runs again: at every width and in both themes, at every latency.
+FULL := tests/e2e/accessibility tests/e2e/browser/decisions/test_input_sequences.py
 # Folders of tests/integration whose outcome depends on the database: constraints, searches, triggers,
 # SQL. `make test-all` runs them on PostgreSQL, too, and `make test-release` the others.
 DATABASE := audit decisions platform runs webhooks

@@ -4,9 +4,9 @@ import { postHeaders, report } from "./post.js";
 
 const PREVIEW_DELAY_MS = 250;
 /** The texts in the bar, which has their fields only for whom it offers a decision. */
-export const BAR_TEXTS = ["reason", "feedback"];
+export const BAR_TEXTS = ["reason", "other_note", "feedback"];
 
-function isChanged(field) {
+export function isChanged(field) {
   if (field.type === "hidden" || field.type === "submit") return false;
   if (field.type === "radio" || field.type === "checkbox") {
     return field.name !== "opened" && field.checked !== field.defaultChecked;
@@ -21,7 +21,8 @@ function isChanged(field) {
 export function markUnsent() {
   const form = document.querySelector("#decision");
   if (!form) return;
-  const isUnsent = "kept" in form.dataset || [...form.elements].some(isChanged);
+  const hasOtherNote = Boolean(form.elements.other_note?.value);
+  const isUnsent = "kept" in form.dataset || hasOtherNote || [...form.elements].some(isChanged);
   form.toggleAttribute("data-unsent", isUnsent);
 }
 
@@ -118,7 +119,7 @@ async function restructure(form, button) {
 }
 
 /** Return the first visible field of the answer: values that are read hide their fields. */
-export function firstField() {
+function firstField() {
   const fields = document.querySelectorAll(
     "#answer :is(input, textarea, select):enabled:not([type=hidden], [name=opened], .code-diff-split)",
   );

@@ -6,6 +6,7 @@
 import { BAR_TEXTS, isUnsent, markUnsent, restoreDraft, showText } from "./decision_form.js";
 import { main, messages } from "./page.js";
 import { isRefreshPaused, REFRESHED } from "./refresh.js";
+import { notesOf } from "./reject_note.js";
 
 const PREFIX = "signoff.draft.";
 const MINE = `${PREFIX}${main.dataset.me}.`;
@@ -49,7 +50,9 @@ export function saveDraft() {
     return true;
   }
   const entries = [];
-  for (const [name, value] of new FormData(form)) {
+  const notes = notesOf(form);
+  for (const [name, text] of new FormData(form)) {
+    const value = notes[name] ?? text;
     if (typeof value !== "string" && value.size) return false;
     if (typeof value === "string" && !LEFT_OUT.has(name)) entries.push([name, value]);
   }

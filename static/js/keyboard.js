@@ -1,18 +1,22 @@
 // Keyboard shortcuts.
 
 import { openQuestion } from "./ask_back.js";
-import { firstField } from "./decision_form.js";
+import { isBeingLeft } from "./input_owner.js";
 import { move as openNeighbour, whenOpened } from "./navigation.js";
 import { messages } from "./page.js";
+import { isRejecting, startRejecting, stopRejecting } from "./reject_note.js";
 import { selectionKeys } from "./selection.js";
 import { undo } from "./toast.js";
-import { editFirst } from "./values.js";
+import { startEditing } from "./values.js";
 
 const KEYS_OFF = "signoff.keys-off";
 
 export function areKeysOff() {
   return localStorage.getItem(KEYS_OFF) !== null;
 }
+
+/** The keys about the request on screen: once that is decided they do not wait for the next one. */
+const REQUEST_KEYS = "jkedaryncbxJKv123456";
 
 /** The first key of a pair such as `g p`, until the time for the second is over. */
 let pair = "";
@@ -24,7 +28,7 @@ const keys = {
   e: onFocusedRequest(startEditing),
   d: onFocusedRequest(() => focusOn("#changes-title")),
   a: onFocusedRequest(startAccepting),
-  r: onFocusedRequest(startRejecting),
+  r: onFocusedRequest(reject),
   y: onFocusedRequest(() => focusOn("#decide-buttons button[value=yes]")),
   n: onFocusedRequest(() => focusOn("#decide-buttons button[value=no]")),
   b: openQuestion,
@@ -103,69 +107,15 @@ function onFocusedRequest(act) {
   };
 }
 
-/** Edit the number, or else the first value, so that typing replaces it. */
-function startEditing() {
-  const field = document.querySelector("#answer input[inputmode]:enabled");
-  const other = field?.checkVisibility() ? field : firstField();
-  if (!other) editFirst();
-  else other.focus();
-  if (other?.matches("input[inputmode]")) other.select();
-}
-
 function startAccepting() {
   stopRejecting();
   focusOn(".decide-buttons button[aria-keyshortcuts~=a]");
 }
 
 /** Focus the note, in which Enter rejects; without a note, focus the button. */
-function startRejecting() {
-  const note = document.querySelector("#bar #f-reason:enabled:read-write");
-  if (!note) {
-    focusOn(".decide-buttons button[aria-keyshortcuts~=r]");
-    return;
-  }
-  document.querySelector("#bar").dataset.intent = "reject";
-  note.setAttribute("aria-describedby", "reject-hint");
-  focusOn("#f-reason");
+function reject() {
+  if (!startRejecting()) focusOn(".decide-buttons button[aria-keyshortcuts~=r]");
 }
-
-function stopRejecting() {
-  const bar = document.querySelector("#bar[data-intent]");
-  if (!bar) return;
-  delete bar.dataset.intent;
-  bar.querySelector("#f-reason")?.removeAttribute("aria-describedby");
-}
-
-/** Start the note with a reason of the team; Enter in it rejects. */
-function chooseReason({ textContent: reason }) {
-  startRejecting();
-  const note = document.querySelector("#f-reason");
-  note.value = reason;
-  note.dispatchEvent(new Event("input", { bubbles: true }));
-}
-
-document.addEventListener("click", ({ target }) => {
-  const reason = target.closest("#bar [data-reason]");
-  if (reason) chooseReason(reason);
-});
-
-// A finger that rejects is asked for the reason first; the second tap rejects.
-document.addEventListener(
-  "click",
-  (event) => {
-    const button = event.target.closest("#decide-buttons button[value=reject]");
-    if (!button || event.pointerType !== "touch") return;
-    if (document.querySelector("#bar[data-intent=reject]") || !document.querySelector("#reasons")) return;
-    event.preventDefault();
-    startRejecting();
-  },
-  true,
-);
-
-document.addEventListener("focusout", ({ target, relatedTarget }) => {
-  const bar = target.closest("#bar[data-intent]");
-  if (bar && document.hasFocus() && !bar.contains(relatedTarget)) stopRejecting();
-});
 
 /** Submit with Ctrl+Enter: it decides only on a button and in the reject mode. */
 function send() {
@@ -187,7 +137,7 @@ function send() {
 
 /** Reject with the note in the reject mode; otherwise a note alone does not decide. */
 function sendNote() {
-  if (document.querySelector("#bar[data-intent=reject]")) {
+  if (isRejecting()) {
     press("#decide-buttons button[value=reject]");
     return;
   }
@@ -222,10 +172,11 @@ document.addEventListener("keydown", (event) => {
   } else if (isPlain && !field && !areKeysOff()) {
     if (document.querySelector("dialog[open]")) return;
     const act = keys[pair ? `${pair} ${event.key}` : event.key];
+    const isOfRequest = !pair && REQUEST_KEYS.includes(event.key);
     pair = "";
     if (!act) return;
     event.preventDefault();
-    act();
+    if (!isOfRequest || !isBeingLeft()) act();
   }
 });
 

@@ -3,6 +3,7 @@
 import { abortDraft } from "./decision_form.js";
 import { dropDraft, saveDraft } from "./drafts.js";
 import { openCurrentFold } from "./folds.js";
+import { isBeingLeft, noteOpening, noteView, noteStays } from "./input_owner.js";
 import { main } from "./page.js";
 import { report } from "./post.js";
 import { isRefreshPaused, showMoreRows } from "./refresh.js";
@@ -57,8 +58,13 @@ export function opensHere(url) {
   return Boolean(isSwapped) && !isRefreshPaused() && canOpen(url) && saveDraft();
 }
 
-/** Act once the request that is being opened is on screen, or not at all if it is not opened. */
+/**
+ * Act once the request that is being opened is on screen, or not at all if it is not opened.
+ *
+ * What was pressed for a request that has just been decided is not for the next one.
+ */
 export function whenOpened(act) {
+  if (isBeingLeft()) return;
   if (opening) opening.done.then((isShown) => isShown && act());
   else act();
 }
@@ -68,21 +74,23 @@ export function whenOpened(act) {
  *
  * Until it is shown the old one takes no input, so that no key or click decides it by mistake.
  */
-export function openRequest(address, { history: entry = "push", movesFocus = true } = {}) {
+export function openRequest(address, options = {}) {
   opening?.controller.abort();
   const current = { address, controller: new AbortController() };
   opening = current;
   const detail = document.querySelector("#detail");
+  noteOpening();
   detail.inert = true;
   detail.ariaBusy = "true";
-  current.done = show(current, entry, movesFocus).finally(() => {
+  current.done = show(current, options).finally(() => {
     if (opening === current) opening = undefined;
   });
   return current.done;
 }
 
 /** Return whether the request is on screen now. */
-async function show({ address, controller }, entry, movesFocus) {
+async function show({ address, controller }, options) {
+  const { history: entry = "push", movesFocus = true, followsDecision = false } = options;
   const url = new URL(address, location.href);
   const clean = withoutToast(url);
   let html;
@@ -101,6 +109,7 @@ async function show({ address, controller }, entry, movesFocus) {
   }
   if (controller.signal.aborted) return false;
   swap(html, clean);
+  noteView({ followsDecision });
   if (entry !== "none") {
     history.replaceState(OURS, "");
     history[`${entry}State`](OURS, "", url);
@@ -115,6 +124,7 @@ function keepShown() {
   const detail = document.querySelector("#detail");
   detail.inert = false;
   detail.ariaBusy = null;
+  noteStays();
 }
 
 function swap(html, url) {
@@ -150,11 +160,10 @@ export function centreRow() {
   document.querySelector("#list .row[aria-current]")?.scrollIntoView({ block: "center" });
 }
 
+/** Focus the heading, unless the reader writes elsewhere: the next letters would be shortcuts. */
 function focusHeading() {
-  const heading = document.querySelector("#detail-title");
-  if (!heading) return;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
+  if (document.activeElement.matches("input[type=search], dialog *")) return;
+  document.querySelector("#detail-title")?.focus({ preventScroll: true });
 }
 
 // -- reading ------------------------------------------------------------------------------------

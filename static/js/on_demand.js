@@ -1,6 +1,16 @@
 // Loads the scripts of the palette, of dialogs, of mentions and of uploads when they are used first.
 
+import { closeSheet } from "./input_owner.js";
+import { report } from "./post.js";
+
+const sheet = document.querySelector("#sheet");
+const choiceField = sheet.querySelector("#sheet-field");
+/** After the dialog has led to another page, the link that opened it has the focus again. */
+const FOCUS = "signoff.focus";
+
 let fillPalette;
+/** Aborted when the dialog closes. */
+let opening;
 
 /** Open the palette at once, so that no key typed while it loads acts on the page. */
 async function openPalette() {
@@ -19,6 +29,58 @@ async function openPalette() {
   fillPalette();
 }
 
+/** Open the dialog of a link at once, so that it has all keys, and fill it later. */
+async function openSheet(link) {
+  if (document.querySelector("dialog[open]")) return;
+  opening = new AbortController();
+  const { signal } = opening;
+  sheet.dataset.action = link.dataset.action;
+  sheet.querySelector("#sheet-title").textContent = link.textContent.trim();
+  sheet.querySelector("label").textContent = link.dataset.sheet;
+  sheet.querySelector("#sheet-hint").textContent = choiceField.value = "";
+  delete choiceField.dataset.entered;
+  const rest = sheet.querySelector("#sheet-rest");
+  rest.replaceChildren();
+  rest.ariaBusy = "true";
+  sheet.showModal();
+  choiceField.focus();
+  try {
+    await (await import("./sheet.js")).fill(link, signal);
+  } catch {
+    if (signal.aborted) return;
+    closeSheet();
+    report(0);
+  }
+}
+
+// Beside the dialog a click, such as the second one on the link, leaves the focus in the field.
+sheet.addEventListener("mousedown", (event) => {
+  if (event.target === sheet) event.preventDefault();
+});
+
+// Enter waits for the choices, unless something else is typed.
+choiceField.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  event.preventDefault();
+  choiceField.dataset.entered = "";
+});
+choiceField.addEventListener("input", () => delete choiceField.dataset.entered);
+
+function focusLink(action) {
+  document.querySelector(`#head [data-action="${action}"]`)?.focus({ preventScroll: true });
+}
+
+// A live update may have replaced the link, to which the browser gives the focus back.
+sheet.addEventListener("close", () => {
+  opening.abort();
+  if (document.activeElement === document.body) focusLink(sheet.dataset.action);
+});
+sheet.addEventListener("submit", ({ target }) => {
+  if (target.method === "post") sessionStorage.setItem(FOCUS, sheet.dataset.action);
+});
+focusLink(sessionStorage.getItem(FOCUS));
+sessionStorage.removeItem(FOCUS);
+
 document.addEventListener("keydown", (event) => {
   const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
   if (!isK || event.altKey || event.shiftKey || event.repeat) return;
@@ -26,13 +88,13 @@ document.addEventListener("keydown", (event) => {
   openPalette();
 });
 
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey) return;
-  const link = event.target.closest("[data-sheet]");
   if (event.target.closest("[data-palette]")) openPalette();
+  const link = event.target.closest("[data-sheet]");
   if (!link) return;
   event.preventDefault();
-  (await import("./sheet.js")).openSheet(link);
+  openSheet(link);
 });
 
 document.addEventListener("focusin", async ({ target }) => {

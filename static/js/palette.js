@@ -2,7 +2,9 @@
 // A combobox with a listbox (ARIA Authoring Practices). It decides nothing: for a decision it moves
 // the focus to the button.
 
+import { currentView } from "./input_owner.js";
 import { areKeysOff } from "./keyboard.js";
+import { OPENED } from "./navigation.js";
 
 const dialog = document.querySelector("#palette");
 const field = dialog.querySelector("input");
@@ -13,6 +15,8 @@ const MOST_OPTIONS = 60;
 /** Each with a label, a group, and what it does. */
 let commands = [];
 let matchingCommands = [];
+/** The request that the commands are about. */
+let view;
 
 function textOf(element) {
   const copy = element.cloneNode(true);
@@ -100,7 +104,7 @@ function chosen() {
 
 function run(index) {
   const command = matchingCommands[index];
-  if (!command) return;
+  if (!command || view !== currentView()) return;
   dialog.close();
   command.run();
 }
@@ -121,6 +125,11 @@ list.addEventListener("click", ({ target }) => {
 
 /** Show the commands of the page that match what has been typed. */
 export function fill() {
+  view = currentView();
   commands = collect();
   render();
 }
+
+document.addEventListener(OPENED, () => {
+  if (dialog.open) fill();
+});

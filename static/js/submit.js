@@ -3,10 +3,12 @@
 import { showButtons } from "./buttons.js";
 import { markUnsent } from "./decision_form.js";
 import { endDraft } from "./drafts.js";
+import { endSending, isOfShown, startSending } from "./input_owner.js";
 import { canOpen, openRequest } from "./navigation.js";
 import { csrfToken } from "./post.js";
 import { sendViewed, showPresence } from "./presence.js";
 import { pauseRefresh, refresh, resumeRefresh } from "./refresh.js";
+import { putNoteAside } from "./reject_note.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
 import { showToast } from "./toast.js";
@@ -24,6 +26,7 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb === "post" && csrfToken()) {
     delete event.detail.parameters.csrfmiddlewaretoken;
     event.detail.headers["X-CSRFToken"] = csrfToken();
+    delete event.detail.parameters.other_note;
   }
 });
 
@@ -36,7 +39,7 @@ document.addEventListener("submit", ({ target }) => {
 // While another request is being opened, a key pressed just before can still press a button of this one.
 document.addEventListener("htmx:confirm", (event) => {
   const { elt } = event.detail;
-  if (elt.id === "decision" && elt.closest("[inert]")) event.preventDefault();
+  if (elt.id === "decision" && !isOfShown(elt)) event.preventDefault();
 });
 
 /** Show the request that follows a decision in this page, and what was decided. */
@@ -46,18 +49,24 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   if (!address || !isDecision(event.detail)) return;
   // The form was sent: leaving it loses nothing.
   endDraft();
-  if (!canOpen(new URL(address, location.href))) {
-    isLeaving = true;
+  showToast(xhr.responseText);
+  const followed = endSending(true);
+  const next = new URL(followed ?? address, location.href);
+  if (canOpen(next)) {
+    event.preventDefault();
+    openRequest(next.href, { followsDecision: true });
     return;
   }
+  isLeaving = true;
+  if (!followed) return;
   event.preventDefault();
-  showToast(xhr.responseText);
-  openRequest(address);
+  location.assign(next);
 });
 
 document.addEventListener("htmx:beforeSend", ({ detail }) => {
   if (!isDecision(detail)) return;
   pauseRefresh();
+  startSending();
   // The button is disabled meanwhile, and shows that it was pressed.
   detail.requestConfig.triggeringEvent?.submitter?.setAttribute("data-pressed", "");
 });
@@ -75,6 +84,7 @@ document.addEventListener("htmx:beforeSend", ({ detail: { elt } }) => {
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!isDecision(detail)) return;
+  endSending(false);
   document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
   setTimeout(resumeRefresh, isLeaving ? LEAVING_MS : 0);
 });
@@ -83,6 +93,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const detail = document.querySelector("#detail");
   if (event.detail.requestConfig?.verb !== "post" || !detail) return;
   rememberHtml(detail);
+  if (event.detail.requestConfig.triggeringEvent?.submitter?.value === "reject") putNoteAside();
   markUnsent();
   showTimes();
   showButtons();

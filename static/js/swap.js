@@ -2,7 +2,9 @@
 
 import { isUndecided, isUnsent, lock, unlock } from "./decision_form.js";
 import { isFold, mergeFold } from "./folds.js";
+import { guardPointer } from "./input_owner.js";
 import { main } from "./page.js";
+import { holdPlaces } from "./pointed_rows.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
@@ -65,16 +67,14 @@ function mergeChildren(list, newList) {
     if (current.has(child.id)) keepOpened(current.get(child.id), child);
     return child;
   });
-  const focusedId = document.activeElement?.id;
+  const place = placeOfFocus(list);
   for (const child of current.values()) {
     if (!children.includes(child)) child.remove();
   }
   children.forEach((child, index) => {
     if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null);
   });
-  if (focusedId && document.activeElement?.id !== focusedId) {
-    document.getElementById(focusedId)?.focus({ preventScroll: true });
-  }
+  if (place) restoreFocus(place);
 }
 
 /** Move unsent texts, or one with the focus, to the new bar, whose buttons are others. */
@@ -94,7 +94,7 @@ function keepTexts(bar, newBar) {
     part.hidden = !newPart && part !== focused && !(isDecided && value);
     // A question can be sent by whom the bar offers it.
     if (part.id) part.querySelector("button").hidden = !newPart;
-    else if (newPart && part === focused && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
+    else if (newPart && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
   }
 }
 
@@ -103,6 +103,7 @@ function mayReplace(target, element) {
   const isSameMode = target.dataset.mode === element.dataset.mode;
   switch (target.dataset.live) {
     case "keyed":
+      if (target.id === "rows") holdPlaces(target, element);
       mergeChildren(target, element);
       return false;
     case "form":
@@ -111,6 +112,7 @@ function mayReplace(target, element) {
         return false;
       }
       if (target.id === "bar") {
+        guardPointer();
         keepTexts(target, element);
         return true;
       }
@@ -143,28 +145,41 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const html = htmlOf(element);
   const isOther = serverHtml.get(target.id) !== html;
   // Before a part with the focus is moved to its new place.
-  if (isOther) noteFocus(target);
+  focusPlace = isOther ? placeOfFocus(target) : undefined;
   event.detail.shouldSwap = isOther && mayReplace(target, element);
   if (event.detail.shouldSwap) serverHtml.set(target.id, html);
-  else focusAfterSwap = "";
+  else focusPlace = undefined;
 });
 
-/** The selector of the element to focus after a swap that removes the focused one. */
-let focusAfterSwap = "";
+/** Where the focus was in an element that is swapped, and how to find it again. */
+let focusPlace;
 
-function noteFocus(element) {
-  const focused = document.activeElement;
-  if (!element.contains(focused)) return;
-  const { id, dataset } = focused;
-  if (id) focusAfterSwap = `#${CSS.escape(id)}`;
-  else if (dataset.key) focusAfterSwap = `#${element.id} [data-key="${dataset.key}"]`;
-  else focusAfterSwap = `#${element.id} button`;
+/** Return what an element has in common with the one that replaces it. */
+function marksOf(element) {
+  const { id, tagName, dataset, name, value, href } = element;
+  if (id) return id;
+  if (dataset.key || name || href) return [tagName, dataset.key, name, value, href].join(" ");
+  return tagName + element.textContent;
 }
 
-// Focus the button that replaces the pressed one, or else the whole request.
+function placeOfFocus(root) {
+  const focused = document.activeElement;
+  if (!root.contains(focused) || focused === root) return undefined;
+  return { id: root.id, marks: marksOf(focused) };
+}
+
+/** Focus the same control again, or else the pane: never another button, which Enter would press. */
+function restoreFocus({ id, marks }) {
+  if (document.activeElement !== document.body) return;
+  const root = document.getElementById(id);
+  const same = [...(root?.querySelectorAll("*") ?? [])].find((each) => marksOf(each) === marks);
+  same?.focus({ preventScroll: true });
+  if (document.activeElement !== document.body) return;
+  const pane = root?.closest("#list") ? ".list-scroll" : ".detail-scroll";
+  document.querySelector(pane)?.focus({ preventScroll: true });
+}
+
 document.addEventListener("htmx:oobAfterSwap", () => {
-  if (!focusAfterSwap) return;
-  const next = document.querySelector(focusAfterSwap) ?? document.querySelector(".detail-scroll");
-  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
-  focusAfterSwap = "";
+  if (focusPlace) restoreFocus(focusPlace);
+  focusPlace = undefined;
 });

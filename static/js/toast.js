@@ -1,6 +1,7 @@
 // The toast about the last decision, and undoing decisions while that is possible.
 
 import { showButtons } from "./buttons.js";
+import { decisionBeingSent, isBulkBeingSent } from "./input_owner.js";
 import { openRequest, opensHere } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { csrfToken, postHeaders } from "./post.js";
@@ -13,8 +14,12 @@ const MOST_DECISIONS = 20;
 /** In this tab only, and only decisions of this person. */
 const STORE = `signoff.undo.${main.dataset.me}`;
 
+/** Set when undo was pressed while a decision about several requests was being sent. */
+const WAITS = "signoff.undo-waits";
+
 let timer;
-let isUndoing = false;
+/** The end of the undo that runs; further ones follow it. */
+let undoing = Promise.resolve();
 
 // -- the decisions that can be undone, the newest last ----------------------------------------------
 
@@ -40,8 +45,9 @@ function isInTime({ until }) {
 
 /** Store the decision of a toast, or of the page with the results of a bulk decision. */
 function register(element) {
-  const { undo, seconds, ids, list } = element?.dataset ?? {};
-  if (!undo) return;
+  if (!element) return;
+  // Without an address too: then the decision before it is not the last one.
+  const { undo, seconds, ids, list } = element.dataset;
   const until = Date.now() + (seconds ? Number(seconds) * 1000 : UNLIMITED_MS);
   const html = element.id === "toast" ? element.outerHTML : "";
   const { interrupt: id = ids } = element.dataset;
@@ -65,12 +71,14 @@ export function showToast(html) {
 
 /** Show the toast that the page came with, or that of a decision which can still be undone. */
 export function startToasts() {
-  const results = document.querySelector("#results[data-undo]");
+  const results = document.querySelector("#results");
   register(results ?? document.querySelector("#toast"));
   if (!results && !document.querySelector("#toast")) showNewest();
   startTimer();
   showCountdown();
   setInterval(showCountdown, 250);
+  if (results && sessionStorage.getItem(WAITS)) undo();
+  sessionStorage.removeItem(WAITS);
 }
 
 function showNewest() {
@@ -124,20 +132,29 @@ function showCountdown() {
 
 // -- undo -----------------------------------------------------------------------------------------
 
-/** Undo the newest decision that can still be undone. */
-export async function undo() {
-  if (isUndoing) return;
-  const decisions = stored();
-  const decision = decisions.filter(isInTime).at(-1);
-  if (!decision) {
-    say(decisions.length ? messages.undoTooLate : messages.nothingToUndo);
+/** Undo the last decision: one that is being sent once it is recorded, and each press another one. */
+export function undo() {
+  const sent = decisionBeingSent();
+  if (isBulkBeingSent()) sessionStorage.setItem(WAITS, "1");
+  if (sent) say(messages.undoWaits);
+  undoing = undoing.then(() => undoAfter(sent));
+}
+
+async function undoAfter(sent) {
+  if (sent && !(await sent)) {
+    say(messages.nothingToUndo);
     return;
   }
-  if (decision.ids) {
-    undoMany(decision);
+  const decision = stored().at(-1);
+  if (!decision?.undo || !isInTime(decision)) {
+    say(decision ? messages.undoTooLate : messages.nothingToUndo);
     return;
   }
-  isUndoing = true;
+  if (decision.ids) undoMany(decision);
+  else await undoOne(decision);
+}
+
+async function undoOne(decision) {
   try {
     const response = await fetch(decision.undo, {
       method: "POST",
@@ -151,8 +168,6 @@ export async function undo() {
     }
   } catch {
     say(messages.noConnection);
-  } finally {
-    isUndoing = false;
   }
 }
 
@@ -164,7 +179,7 @@ async function open({ id }) {
     location.assign(url);
     return;
   }
-  await openRequest(url.href);
+  await openRequest(url.href, { followsDecision: true });
   document.querySelector("#toast")?.remove();
   showNewest();
 }

@@ -1,4 +1,6 @@
-// Values of a request: Edit shows the field of a value in its place.
+// Values of a request: Edit shows the field of a value in its place, and `e` finds the one to edit.
+
+import { isChanged } from "./decision_form.js";
 
 const INPUT = ":is(input, textarea, select):enabled:not([type=hidden], [type=checkbox][name=opened])";
 
@@ -23,15 +25,43 @@ function editAll(form) {
   form.querySelector(`.value-form ${INPUT}`)?.focus();
 }
 
-/** Edit the first number, or else the first value; return false if none can be edited. */
-export function editFirst() {
-  const buttons = [...document.querySelectorAll("#answer [data-edit]")].filter((each) =>
-    each.checkVisibility(),
+/** Return the button that shows the field of a value which is only to be read, undefined without one. */
+function editButton(field) {
+  return field.closest("[data-value]")?.querySelector("[data-edit]");
+}
+
+function isReachable(field) {
+  return field.checkVisibility() || Boolean(editButton(field)?.checkVisibility());
+}
+
+function isEmptyAndRequired(field, fields) {
+  if (!field.matches("[type=radio], [type=checkbox]")) return field.ariaRequired === "true" && !field.value;
+  const isChosen = fields.some(({ name, checked }) => name === field.name && checked);
+  return field.closest("[data-required]") !== null && !isChosen;
+}
+
+/** Return the field that is most likely meant: the wrong or changed one, else a gap, else a number. */
+function likelyField() {
+  const selector = `#answer ${INPUT}:not(.code-diff-split, [data-null-for])`;
+  const fields = [...document.querySelectorAll(selector)].filter(isReachable);
+  const changed = fields.filter(isChanged);
+  return (
+    fields.find((field) => field.ariaInvalid === "true") ??
+    (changed.length === 1 ? changed[0] : undefined) ??
+    fields.find((field) => isEmptyAndRequired(field, fields)) ??
+    fields.find((field) => field.matches("input[inputmode]")) ??
+    fields[0]
   );
-  const isNumber = (each) => each.closest("[data-value]").querySelector("input[inputmode]");
-  const button = buttons.find(isNumber) ?? buttons[0];
-  button?.click();
-  return Boolean(button);
+}
+
+/** Edit the field that is most likely meant; typing replaces a number. */
+export function startEditing() {
+  const field = likelyField();
+  if (!field) return;
+  if (!field.checkVisibility()) editButton(field).click();
+  field.focus();
+  field.scrollIntoView({ block: "nearest" });
+  if (field.matches("input[inputmode]")) field.select();
 }
 
 document.addEventListener(

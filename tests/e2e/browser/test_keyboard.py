@@ -232,7 +232,7 @@ def test_r_asks_why_and_enter_in_the_note_rejects(site, mine, key):
     assert decided(site, interrupt) == {"approved": False, "reason": "Wrong amount, ask Ana"}
 
 
-def test_leaving_the_note_ends_the_reject_mode_and_keeps_the_note(site, mine):
+def test_a_note_to_reject_waits_in_the_reject_mode(site, mine):
     (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:
         site.open(page, interrupt)
@@ -242,11 +242,13 @@ def test_leaving_the_note_ends_the_reject_mode_and_keeps_the_note(site, mine):
         press(page, "Escape")
 
         expect(page.locator("button[value=approve]")).to_be_visible()
-        expect(page.locator("#f-reason")).to_have_value("Wrong amount")
+        expect(page.locator("#f-reason")).to_have_value("")
         page.locator("#f-reason").click()
         press(page, "Control+Enter")
         expect(page.locator("#decide-buttons")).to_be_focused()
         assert decided(site, interrupt) is None
+        press(page, "r")
+        expect(page.locator("#f-reason")).to_have_value("Wrong amount")
 
 
 def test_without_a_note_r_goes_to_the_button(site, mine):
