@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from inbox.rules.errors import InvalidInput, UnknownName
 
 
-def check_parameters(query: QueryDict, known: Collection[str]) -> None:
+def check_parameters(query: QueryDict, known_names: Collection[str]) -> None:
     """
     Raise unless an operation knows each parameter of a query, and none is repeated.
 
@@ -19,9 +19,9 @@ def check_parameters(query: QueryDict, known: Collection[str]) -> None:
     Raises:
         UnknownName, InvalidInput.
     """
-    unknown = [name for name in query if name not in known]
+    unknown = [name for name in query if name not in known_names]
     if unknown:
-        problems = {name: [unknown_text(name, known)] for name in unknown}
+        problems = {name: [unknown_text(name, known_names)] for name in unknown}
         raise UnknownName(
             f"Query parameter `{unknown[0]}`: {problems[unknown[0]][0]}", problems=problems
         )
@@ -30,15 +30,15 @@ def check_parameters(query: QueryDict, known: Collection[str]) -> None:
         raise InvalidInput(f"Query parameter `{repeated[0]}` is repeated; send it once.")
 
 
-def unknown_text(name: str, known: Collection[str]) -> str:
+def unknown_text(name: str, known_names: Collection[str]) -> str:
     """Return a sentence that names the nearest known name, or all known ones if none is near."""
-    if not known:
+    if not known_names:
         return "Unknown name. There are none here."
-    by_plain = {_plain(each): each for each in known}
+    by_plain = {_plain(each): each for each in known_names}
     near = get_close_matches(_plain(name), by_plain, n=1, cutoff=0.5)
     if near:
         return f"Unknown name. Did you mean `{by_plain[near[0]]}`?"
-    return f"Unknown name. Known are: {', '.join(sorted(known))}."
+    return f"Unknown name. Known are: {', '.join(sorted(known_names))}."
 
 
 def _plain(name: str) -> str:

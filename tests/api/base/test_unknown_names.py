@@ -120,9 +120,11 @@ def test_an_unknown_query_parameter_is_rejected(reader, name):
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_misspelt_query_parameter_is_named_with_the_right_one(reader, name):
     _, _, described = OPERATIONS[name]
-    known = [each["name"] for each in described.get("parameters", ()) if each["in"] == "query"]
+    known_names = [
+        each["name"] for each in described.get("parameters", ()) if each["in"] == "query"
+    ]
 
-    for parameter in known:
+    for parameter in known_names:
         status, problem = send(reader, name, query=f"?{misspelt(parameter)}=1")
 
         assert (status, problem["code"]) == (422, "UNKNOWN_NAME")
