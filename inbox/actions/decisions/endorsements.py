@@ -105,7 +105,12 @@ def endorse(
             **progress,
         )
         outbox.interrupt_endorsed(
-            thread=authorization.thread, interrupt=interrupt, now=now, **progress
+            thread=authorization.thread,
+            interrupt=interrupt,
+            by=authorization.actor.label,
+            answer=answer.payload,
+            now=now,
+            **progress,
         )
         _wake(authorization.thread)
     return None if after.is_complete else own

@@ -31,6 +31,7 @@ from inbox.queries.policies.policies import stored_ruling
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, RunStatus
+from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.webhooks.delivery_rules import EventType
 
 #: The event of a closed interrupt, by whether it has expired.
@@ -148,10 +149,18 @@ def channel_disabled(*, channel: Channel, now: datetime) -> None:
 
 
 def interrupt_endorsed(
-    *, thread: Thread, interrupt: Interrupt, endorsed: int, of: int, now: datetime
+    *,
+    thread: Thread,
+    interrupt: Interrupt,
+    by: str,
+    answer: Any,
+    endorsed: int,
+    of: int,
+    now: datetime,
 ) -> None:
-    """Store messages that one of several people approved; the caller holds the lock."""
-    rows = [(interrupt, {"endorsed": endorsed, "of": of})]
+    """Store messages that one of several people answered; the caller holds the lock."""
+    masked = secrets_of_answers(interrupt.body).masked(answer)
+    rows = [(interrupt, {"by": by, "answer": masked, "endorsed": endorsed, "of": of})]
     _report_interrupts(EventType.INTERRUPT_ENDORSED, thread, rows, now)
 
 

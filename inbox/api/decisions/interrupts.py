@@ -32,10 +32,15 @@ from inbox.rules.decisions.list_filters import (
     Sort,
 )
 from inbox.rules.people.access import Permission
+from inbox.rules.policies.endorsements import endorsed_answer
 from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.requirement import StepKind
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
+from inbox.rules.schema.mask_agui import (
+    masked_interrupt,
+    secrets_of_answers,
+    secrets_of_arguments,
+)
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
 
 if TYPE_CHECKING:
@@ -176,6 +181,10 @@ class Endorsement(Schema):
     by: PersonName = source("user.display_name")
     user_id: int
     at: datetime = source("created_at")
+    answer: Annotated[Any, example({"approved": True})]
+    """The person's answer; others agree by giving the same."""
+    counts: bool
+    """False if somebody has changed the answer since, so that it counts no more."""
 
 
 class InterruptWithSiblings(Interrupt):
@@ -237,10 +246,26 @@ class Interrupts(ApiView):
                 policy=_represent_ruling(detail.interrupt),
                 required=detail.quorum
                 and EndorsementState.represent(progress_of_quorum(detail.quorum)),
-                endorsements=[Endorsement.represent(row) for row in detail.endorsements],
+                endorsements=_endorsements(detail, may_see_secrets=self.may_see_secrets),
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
         )
+
+
+def _endorsements(
+    detail: interrupts.InterruptDetail, *, may_see_secrets: bool
+) -> list[dict[str, Any]]:
+    row = detail.interrupt
+    secrets = secrets_of_answers(row.body)
+    answers = [(item, endorsed_answer(item.payload)) for item in detail.endorsements]
+    return [
+        Endorsement.represent(
+            item,
+            answer=answer if may_see_secrets else secrets.masked(answer),
+            counts=row.status != "open" or item.view_digest == row.shown_digest,
+        )
+        for item, answer in answers
+    ]
 
 
 def _represent_ruling(row: "models.Interrupt") -> dict[str, Any] | None:

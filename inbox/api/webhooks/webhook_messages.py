@@ -1,7 +1,7 @@
 """The messages of webhooks, for the section `webhooks` of the OpenAPI document."""
 
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from drf_spectacular.utils import OpenApiWebhook, extend_schema
 
@@ -96,8 +96,11 @@ class EscalatedData(InterruptData):
 
 
 class EndorsedData(InterruptData):
+    by: PersonName
+    answer: Annotated[Any, example({"approved": True})]
+    """The answer of this person, with masked secrets."""
     endorsed: int
-    """The number of people who have approved."""
+    """The number of people who have given this answer."""
     of: int
     """The number of people that the policy requires."""
 

@@ -11,6 +11,8 @@ from inbox.rules.policies.language.policy import Slot
 from inbox.rules.policies.requirement import REVIEWER
 from inbox.rules.text.messages import TranslatableMessage
 
+#: Longer answers are cut where the people who gave them are listed.
+MAX_ANSWER_CHARACTERS = 120
 Slots = list[frozenset[Slot]]
 #: One reviewer, as without a policy.
 DEFAULT_SLOTS: Slots = [frozenset({REVIEWER})]
@@ -53,11 +55,34 @@ def is_same_proposal(first: str | None, second: str | None) -> bool:
 
 
 def joined_payload(payload: Any, endorsed: str | None) -> Any:
-    """Return an approval with what others have endorsed before, which it may change."""
+    """
+    Return an approval with what others have endorsed before, which it may change.
+
+    Any other answer is complete, and stays as it is.
+    """
     before = None if endorsed is None else json.loads(endorsed)
-    if not isinstance(before, dict):
-        return before if endorsed is not None and payload is True else payload
-    return {**before, **payload} if isinstance(payload, dict) else payload
+    is_approval = isinstance(payload, dict) and payload.get("approved") is True
+    return {**before, **payload} if is_approval and isinstance(before, dict) else payload
+
+
+def endorsed_answer(payload: str) -> Any:
+    """Return the answer of an endorsement; earlier versions stored none for a plain approval."""
+    return json.loads(payload) if payload else {"approved": True}
+
+
+def is_plain_approval(answer: Any) -> bool:
+    """Return whether an answer approves, with or without changes, and chooses nothing else."""
+    return isinstance(answer, dict) and answer.get("approved") is True
+
+
+def answer_text(answer: Any) -> str:
+    """Return an answer as a short text: the chosen option, or JSON; "" for an approval."""
+    if is_plain_approval(answer):
+        return ""
+    if isinstance(answer, dict) and len(answer) == 1:
+        answer = next(iter(answer.values()))
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return text if len(text) <= MAX_ANSWER_CHARACTERS else f"{text[:MAX_ANSWER_CHARACTERS]}\u2026"
 
 
 def slot_names(slots: Sequence[frozenset[Slot]]) -> str:

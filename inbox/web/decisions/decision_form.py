@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from inbox.forms.file_fields import ANY_FILE, FormFiles
 from inbox.forms.form import FORM_TAB, Form, build_form
@@ -17,9 +18,14 @@ from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.edits import offers_edits
 from inbox.rules.decisions.feedback import FEEDBACK, offers_feedback
+from inbox.rules.policies.endorsements import answer_text, endorsed_answer
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
+from inbox.rules.schema.mask_agui import (
+    masked_schema,
+    secrets_of_answers,
+    secrets_of_arguments,
+)
 from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema, readable_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
@@ -277,6 +283,40 @@ class DecisionForm:
         if root is None or root.kind != "group":
             return option.data
         return {self._only_node(root).key: option.data}
+
+    @cached_property
+    def agreed_answer(self) -> Any:
+        """The answer that others have given to a question together; ABSENT without one."""
+        row = self.detail.interrupt
+        is_waiting = row.status == InterruptStatus.OPEN and not self.has_approve_buttons
+        answers = [
+            endorsed_answer(item.payload)
+            for item in self.detail.endorsements
+            if item.view_digest == row.shown_digest
+        ]
+        return answers[0] if is_waiting and answers else ABSENT
+
+    @property
+    def answers_of_buttons(self) -> dict[str, Any]:
+        """The answers of the buttons beside those of options, by action."""
+        answers: dict[str, Any] = {"yes": True, "no": False} if self.offers_yes_no else {}
+        return answers if self.agreed_answer is ABSENT else {**answers, "agree": self.agreed_answer}
+
+    @property
+    def agreed_label(self) -> str:
+        """The answer of others as a text, "" without one."""
+        answer = self.agreed_answer
+        return "" if answer is ABSENT else self.answer_label(answer)
+
+    def answer_label(self, answer: Any) -> str:
+        """Return an answer as text with masked secrets: the label of its option, or its value."""
+        for option in self.option_buttons:
+            if canonical_json(self.option_answer(option)) == canonical_json(answer):
+                return option.label
+        if isinstance(answer, bool):
+            return gettext("Yes") if answer else gettext("No")
+        masked = secrets_of_answers(self.detail.interrupt.body).masked(answer)
+        return escape_invisible(answer_text(masked))
 
     @staticmethod
     def _only_node(root: Node) -> Node:

@@ -25,7 +25,7 @@ from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decis
 from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
-from inbox.rules.policies.endorsements import slot_names
+from inbox.rules.policies.endorsements import endorsed_answer, slot_names
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
@@ -93,6 +93,7 @@ class SlotView:
     names: str  #: of the groups and roles that may fill it
     person: str  #: "" while it is open
     at: datetime | None
+    answer: str = ""  #: what the person chose, "" for an approval
 
 
 @dataclass(frozen=True)
@@ -253,6 +254,7 @@ class InterruptPage:
                     names=slot_names([options]),
                     person=row.user.display_name if row else "",
                     at=row.created_at if row else None,
+                    answer=self.form.answer_label(endorsed_answer(row.payload)) if row else "",
                 )
             )
         return views
@@ -274,8 +276,13 @@ class InterruptPage:
 
     @property
     def endorsers(self) -> str:
-        """The names of the people who approved a closed request together."""
+        """The names of the people who decided a closed request together."""
         return ", ".join(row.user.display_name for row in self.detail.endorsements)
+
+    @property
+    def is_answered_together(self) -> bool:
+        """True if people give the same answer to a question, instead of an approval."""
+        return not self.form.has_approve_buttons
 
     @property
     def policy_version(self) -> int:
@@ -411,7 +418,10 @@ class InterruptPage:
     @property
     def activity(self) -> list[ActivityLine]:
         return activity_lines(
-            self.detail.activity, agent=self.interrupt.thread.agent.slug, me=self.me
+            self.detail.activity,
+            agent=self.interrupt.thread.agent.slug,
+            me=self.me,
+            secrets=secrets_of_answers(self.interrupt.body),
         )
 
     @property

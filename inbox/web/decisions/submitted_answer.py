@@ -50,9 +50,9 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
             return EntryStatus.RESOLVED, _payload({"approved": False}, more, form, submission)
         case ("ask_back", True) if form.accepts_feedback:
             return EntryStatus.RESOLVED, _question(form, submission)
-        case ("yes" | "no", False) if form.offers_yes_no:
+        case (action, False) if action in form.answers_of_buttons:
             _check_looked_at(form, submission)
-            return EntryStatus.RESOLVED, submission.action == "yes"
+            return EntryStatus.RESOLVED, form.answers_of_buttons[action]
         case (action, False) if not form.is_yes_no and _is_answer(action):
             _check_looked_at(form, submission)
             read = _option if action.startswith(OPTION) else _answer

@@ -14,6 +14,8 @@ from inbox.rules.decisions.feedback import feedback_of
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import POLICY, ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
+from inbox.rules.policies.endorsements import answer_text
+from inbox.rules.schema.secrets import Secrets
 from inbox.rules.text.safe_text import escape_invisible
 
 if TYPE_CHECKING:
@@ -221,13 +223,17 @@ class ActivityLine:
 
 
 def activity_lines(
-    entries: Iterable[AuditEntry], *, agent: str, me: int | None
+    entries: Iterable[AuditEntry], *, agent: str, me: int | None, secrets: Secrets | None = None
 ) -> list[ActivityLine]:
-    """Return the entries as sentences; an agent's actions have the agent's name."""
-    return [_line(entry, agent, me) for entry in entries]
+    """
+    Return the entries as sentences; an agent's actions have the agent's name.
+
+    The answers of several people are part of them if `secrets` says what to mask.
+    """
+    return [_line(entry, agent, me, secrets) for entry in entries]
 
 
-def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
+def _line(entry: AuditEntry, agent: str, me: int | None, secrets: Secrets | None) -> ActivityLine:
     record = entry.content
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
@@ -239,8 +245,11 @@ def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = feedback_of(answer) or answer.get("reason")
+    endorsed = ""
+    if entry.action == "interrupt.endorsed" and secrets is not None:
+        endorsed = _answer_text(secrets.masked(payload))
     return ActivityLine(
-        sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me),
+        sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me, endorsed=endorsed),
         note=escape_invisible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(name) if is_person else "",
@@ -248,14 +257,30 @@ def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
     )
 
 
-def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool) -> str:
-    by_others, by_me = _pair(action, detail)
+_ENDORSED_ANSWER = (
+    gettext_noop("{who} answered \u201c{answer}\u201d as one of several"),
+    gettext_noop("You answered \u201c{answer}\u201d as one of several"),
+)
+
+
+def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool, endorsed: str) -> str:
+    by_others, by_me = _ENDORSED_ANSWER if endorsed else _pair(action, detail)
     # The pattern is trusted markup; the name is escaped.
     return format_html(
         gettext(by_me if is_me and by_me else by_others),
         who=format_html("<strong><bdi>{}</bdi></strong>", who),
+        answer=format_html("<bdi>{}</bdi>", endorsed),
         to=format_html("<bdi>{}</bdi>", escape_invisible(str(detail.get("to", "")))),
     )
+
+
+def _answer_text(answer: Any) -> str:
+    """Return the answer of one of several people, "" for an approval and for an erased one."""
+    if answer is None:
+        return ""
+    if isinstance(answer, bool):
+        return gettext("Yes") if answer else gettext("No")
+    return escape_invisible(answer_text(answer))
 
 
 def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:

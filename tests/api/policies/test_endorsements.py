@@ -77,3 +77,13 @@ def test_an_interrupt_has_its_endorsements_and_the_required_people(interrupt, bo
 
     assert body["required"] == {"endorsed": 1, "of": 2, "missing": ["reviewer"]}
     assert [row["by"] for row in body["endorsements"]] == ["Bob"]
+
+
+def test_each_endorsement_has_its_answer_over_rest(interrupt, bob_client, key_with):
+    approve(bob_client, interrupt)
+
+    body = key_with("read").get(f"/api/interrupts/{interrupt.pk}").json()
+
+    (endorsement,) = body["endorsements"]
+    assert (endorsement["by"], endorsement["answer"]) == ("Bob", {"approved": True})
+    assert endorsement["counts"] is True

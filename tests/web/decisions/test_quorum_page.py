@@ -2,6 +2,7 @@
 
 import json
 
+import ag_ui.core as agui
 import pytest
 
 from inbox.models import Endorsement
@@ -72,3 +73,75 @@ def test_the_row_in_the_inbox_has_the_progress(interrupt, bob, reads_bob, reads_
 
     assert "Approved by you 1 of 2 approved" in words(reads_bob.get("/"))
     assert "Approved by you" not in words(reads_alice.get("/"))
+
+
+OPTIONS = {"type": "string", "enum": ["Alpha", "Beta", "Gamma"]}
+
+
+@pytest.fixture
+def question(world, as_agent):
+    """A question with three options, which two people answer together."""
+
+    async def play(run_input, ctx):
+        schema = {"type": "object", "properties": {"plan": OPTIONS}, "required": ["plan"]}
+        interrupt = agui.Interrupt(
+            id="i-1", reason="input_required", message="Which plan?", response_schema=schema
+        )
+        outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
+        yield agui.RunFinishedEvent(
+            thread_id=run_input.thread_id,
+            run_id=run_input.run_id,
+            outcome=None if run_input.resume else outcome,
+        )
+
+    publish(world, rule("two", "ask", require=TWO))
+    return open_interrupts(start(world, "go", agent=as_agent(play)))[0]
+
+
+def test_the_next_person_sees_the_answer_and_agrees_with_it(question, dora, reads_bob):
+    answer(question, dora, {"plan": "Alpha"})
+    page = page_of(reads_bob, question)
+    assert "1 of 2 answered" in page
+    assert "Dora answered \u201c Alpha \u201d" in page
+    assert "Agree with \u201c Alpha \u201d" in page
+    assert "answered \u201c Alpha \u201d as one of several" in page
+
+    reads_bob.send(question, "agree")
+
+    assert reread(question).decisions.get().payload == '{"plan":"Alpha"}'
+
+
+def test_another_answer_opens_the_question_again(question, dora, reads_bob):
+    answer(question, dora, {"plan": "Alpha"})
+
+    reads_bob.send(question, "option:1")
+
+    assert reread(question).status == "open"
+    page = page_of(reads_bob, question)
+    assert "1 of 2 answered" in page
+    assert "Bob answered \u201c Beta \u201d" in page
+    assert "Agree with" not in page  # Bob has answered
+
+    answer(reread(question), dora, {"plan": "Beta"})
+    assert reread(question).decisions.get().payload == '{"plan":"Beta"}'
+
+
+def test_an_agreement_with_what_has_changed_is_refused(question, dora, bob, reads_bob):
+    answer(question, dora, {"plan": "Alpha"})
+    form = reads_bob.form(question).post()
+    answer(reread(question), dora, {"plan": "Gamma"})
+
+    refused = reads_bob.post(question, form, "agree")
+
+    assert refused.status_code == 409
+    assert reread(question).status == "open"
+
+
+def test_an_endorsement_without_a_payload_is_an_approval(interrupt, dora, reads_bob):
+    approve(interrupt, dora)
+    Endorsement.objects.update(payload="")
+
+    assert "Dora approved" in page_of(reads_bob, interrupt)
+    reads_bob.send(interrupt, "approve")
+
+    assert reread(interrupt).status == "resolved"
