@@ -20,6 +20,8 @@ from inbox.api.files.files import FileReference, represent_attached
 from inbox.api.runs.runs import ThreadName
 from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.queries.decisions.repeated_calls import RepeatedCall as RejectedCall
+from inbox.queries.decisions.repeated_calls import repeated_calls
 from inbox.queries.policies.policies import next_steps, reasons_of, stored_ruling
 from inbox.queries.policies.quorum import progress_of_quorum
 from inbox.rules import errors
@@ -105,6 +107,16 @@ class Masked(Schema):
     """The name of its key, or a mark in the schema that the agent sent."""
 
 
+class RepeatedCall(Schema):
+    """The rejection of a call with the same tool and equal arguments."""
+
+    interrupt: Id
+    by: PersonName
+    at: datetime
+    reason: Annotated[str, example("No budget.")]
+    """The note of the rejection, with masked secrets; empty without one."""
+
+
 class Interrupt(Schema):
     id: Id
     interrupt_id: Annotated[str, example("int-1")]
@@ -141,6 +153,8 @@ class Interrupt(Schema):
     assignee: PersonName | None
     """The person to whom it is assigned; others may decide it, too."""
     decision: Decision | None
+    repeated_call: RepeatedCall | None
+    """The last rejection of the same call in this thread; null without one."""
 
 
 class Sibling(Schema):
@@ -218,6 +232,7 @@ class Interrupts(ApiView):
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
         may_see_secrets = self.may_see_secrets
+        repeated = repeated_calls(page.rows)
         return page_response(
             page.rows,
             page.after,
@@ -226,6 +241,7 @@ class Interrupts(ApiView):
                 interrupts.listed_decision(row),
                 request,
                 may_see_secrets=may_see_secrets,
+                repeated_call=_represent_repeated(repeated.get(row.pk)),
             ),
         )
 
@@ -243,6 +259,7 @@ class Interrupts(ApiView):
                 request,
                 may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
+                repeated_call=_represent_repeated(detail.repeated_call),
                 policy=_represent_ruling(detail.interrupt),
                 required=detail.quorum
                 and EndorsementState.represent(progress_of_quorum(detail.quorum)),
@@ -250,6 +267,10 @@ class Interrupts(ApiView):
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
         )
+
+
+def _represent_repeated(call: RejectedCall | None) -> dict[str, Any] | None:
+    return None if call is None else RepeatedCall.represent(call)
 
 
 def _endorsements(

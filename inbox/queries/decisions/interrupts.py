@@ -27,6 +27,7 @@ from inbox.platform.clock import database_now
 from inbox.queries.agents.tool_presentations import body_for_interrupt, declared_body
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
 from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.decisions.repeated_calls import RepeatedCall, repeated_calls
 from inbox.queries.decisions.sent_back import SentBack, interrupts_after, sent_back_before
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.policies.quorum import Quorum, current_quorum, endorsements_in_force
@@ -64,6 +65,7 @@ class InterruptDetail:
     endorsements: Sequence[Endorsement] = ()  #: in force, or part of the decision; with users
     sent_back: Sequence[SentBack] = ()  #: the requests that were sent back before this one
     next_interrupts: Sequence[Interrupt] = ()  #: that follow this one, which was sent back
+    repeated_call: RepeatedCall | None = None  #: that was rejected before
     declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team, for display
 
     @property
@@ -165,6 +167,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         endorsements=endorsements_in_force(row) if row.people_needed > 1 else (),
         sent_back=sent_back_before(row),
         next_interrupts=interrupts_after(row, decision),
+        repeated_call=repeated_calls([row]).get(row.pk),
         declared_for_tool=declared_body(row),
     )
 

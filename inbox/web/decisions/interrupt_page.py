@@ -381,6 +381,12 @@ class InterruptPage:
         group = row.team.override_group
         return bool(group) and group in group_names_of(row.team_id, self.me)
 
+    @property
+    def may_cancel(self) -> bool:
+        """True if the request can be cancelled, and its buttons do not offer that already."""
+        form = self.form
+        return self.bar_mode == "open" and form.has_approve_buttons and form.may_reject
+
     @cached_property
     def is_denied_on_expiry(self) -> bool:
         """True if the policy denies the request once it expires, and does not cancel it."""

@@ -41,7 +41,7 @@ def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus
         InvalidAnswer: a field is invalid, or a value was not viewed before approval.
     """
     match (submission.action, form.has_approve_buttons):
-        case ("cancel", _) if not (form.has_approve_buttons and form.may_reject):
+        case ("cancel", _):
             return EntryStatus.CANCELLED, None
         case ("approve", True):
             return EntryStatus.RESOLVED, _approval(form, submission)
