@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.policies.conditions import Truth, exact, negate, value_truth
+from inbox.rules.policies.endorsements import Slots, slot_names
 from inbox.rules.policies.language.policy import (
     Condition,
     Effect,
@@ -19,6 +20,7 @@ from inbox.rules.policies.language.policy import (
     Requirement,
     Rule,
 )
+from inbox.rules.policies.slots import Person, assign_slots
 from inbox.rules.text.messages import TranslatableMessage
 
 #: Facts that every tool call has, so conditions on them are never unknown.
@@ -32,6 +34,7 @@ class WarningCode(StrEnum):
     UNKNOWN_TOOL = "unknown_tool"
     UNKNOWN_AGENT = "unknown_agent"
     UNKNOWN_ENVIRONMENT = "unknown_environment"
+    NOBODY = "nobody"  #: the team has too few people for its slots
     SILENCES = "silences"  #: it asks about every call, so that no rule allows anything
 
 
@@ -42,6 +45,7 @@ class KnownNames:
     tools: Collection[str] | None = None
     agents: Collection[str] | None = None
     environments: Collection[str] | None = None
+    people: Collection[Person] | None = None  #: who may decide
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,12 @@ def warnings(policy: Policy, names: KnownNames = KnownNames()) -> list[RuleWarni
     result += [
         RuleWarning(rule_id, WarningCode.IMPLIED, other) for rule_id, other in implied_rules(rules)
     ]
+    if names.people is not None:
+        result += [
+            RuleWarning(rule.id, WarningCode.NOBODY, slot_names(missing))
+            for rule in rules
+            if (missing := _unfilled(rule, names.people))
+        ]
     if any(rule.effect is Effect.ALLOW for rule in rules):
         result += [
             RuleWarning(rule.id, WarningCode.SILENCES)
@@ -85,6 +95,12 @@ def warnings(policy: Policy, names: KnownNames = KnownNames()) -> list[RuleWarni
     return result
 
 
+def _unfilled(rule: Rule, people: Collection[Person]) -> Slots:
+    """Return the slots of a rule for which too few people are there now."""
+    slots = [frozenset({slot}) for slot in rule.require.slots] if rule.require else []
+    return [slots[number] for number in assign_slots(slots, people).missing]
+
+
 def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
     """Return a warning as a sentence with the titles of the rules."""
     titles = {rule.id: rule.title for rule in policy.rules}
@@ -92,6 +108,25 @@ def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
     match item.code:
         case WarningCode.NEVER:
             return TranslatableMessage("{rule} can never hold.", rule=rule)
+        case WarningCode.UNKNOWN_TOOL | WarningCode.UNKNOWN_AGENT | WarningCode.UNKNOWN_ENVIRONMENT:
+            return _unknown_name_message(item, rule)
+        case WarningCode.NOBODY:
+            return TranslatableMessage(
+                "{rule} can be fulfilled by nobody: too few people of the team are in {slots}.",
+                rule=rule,
+                slots=item.detail,
+            )
+        case WarningCode.SILENCES:
+            return TranslatableMessage(
+                "{rule} asks about every call, so no rule approves anything.", rule=rule
+            )
+    return TranslatableMessage(
+        "{rule} changes nothing beside {other}.", rule=rule, other=titles[item.detail]
+    )
+
+
+def _unknown_name_message(item: RuleWarning, rule: str) -> TranslatableMessage:
+    match item.code:
         case WarningCode.UNKNOWN_TOOL:
             return TranslatableMessage(
                 "{rule} names a tool that no agent of the team has called: {tool}.",
@@ -104,19 +139,12 @@ def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
                 rule=rule,
                 agent=item.detail,
             )
-        case WarningCode.UNKNOWN_ENVIRONMENT:
+        case _:
             return TranslatableMessage(
                 "{rule} names an environment that no agent of the team has: {environment}.",
                 rule=rule,
                 environment=item.detail,
             )
-        case WarningCode.SILENCES:
-            return TranslatableMessage(
-                "{rule} asks about every call, so no rule approves anything.", rule=rule
-            )
-    return TranslatableMessage(
-        "{rule} changes nothing beside {other}.", rule=rule, other=titles[item.detail]
-    )
 
 
 def implied_rules(rules: Sequence[Rule]) -> list[tuple[str, str]]:

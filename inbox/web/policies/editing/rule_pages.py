@@ -16,6 +16,7 @@ from inbox.queries.people.access import require
 from inbox.queries.people.groups import groups_page
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
+from inbox.queries.policies.met_requests import met_requests
 from inbox.queries.policies.policies import policy_state
 from inbox.queries.policies.tools import TeamTool
 from inbox.rules import errors
@@ -252,6 +253,7 @@ def _show(
 ) -> HttpResponse:
     access = team_access(actor, team)
     types = place.types(tool_names(form))
+    policy = _policy_of_rule(form, place, types)
     names = tool_names(form)
     boxes = [tool.name for tool in place.tools]
     others = [name for name in names if name not in boxes]
@@ -282,7 +284,8 @@ def _show(
         "ways": [(way, gettext(text), way in form.via) for way, text in _WAYS.items()],
         "units": [(unit, gettext(_UNITS[unit]), form.unit == unit) for unit in UNITS],
         "calendars": [(name, name == form.hours) for name in place.policy.calendars],
-        "sentence": _sentence(form, place, types),
+        "sentence": rule_sentence(policy.rules[0], translate) if policy else "",
+        "met": met_requests(actor, access.team, policy, policy.rules[0]) if policy else None,
         **team_frame(actor, access, "policy"),
         "notice": notice,
     }
@@ -290,15 +293,15 @@ def _show(
     return show(request, actor, "policies/rule.html", context, section="teams", status=status)
 
 
-def _sentence(form: RuleForm, place: _Place, types: Mapping[str, str]) -> str:
-    """Return the rule as a sentence, "" while it is not complete."""
+def _policy_of_rule(form: RuleForm, place: _Place, types: Mapping[str, str]) -> Policy | None:
+    """Return a policy with the rule of the form alone, None while that is not complete."""
     written = rule_json(form, "rule", types)
     document = {**place.policy.to_json(), "rules": [written.rule]}
     try:
         policy = parse_policy(document)
     except PolicyError:
-        return ""
-    return "" if written.problems else rule_sentence(policy.rules[0], translate)
+        return None
+    return None if written.problems else policy
 
 
 def _argument_options(types: Mapping[str, str]) -> list[tuple[str, str]]:
