@@ -34,7 +34,7 @@ def charge(call: ToolContext, key: str = "", **_more: Any) -> dict[str, Any]:
 
 
 def _check_transfer(call: ToolContext, amount: float = 0, **_more: Any) -> None:
-    if amount > RISKY_AMOUNT and call.resumed is None:
+    if amount > RISKY_AMOUNT and not call.is_resumed:
         call.interrupt(f"Transfer {amount:,.2f} EUR: more than {RISKY_AMOUNT:,} needs approval")
 
 

@@ -12,7 +12,7 @@ ROWS = 12_430
 
 def _request_approval(call: ToolContext, statement: str, batch_size: int, dry_run: bool) -> None:
     """Ask for approval, and say what is at risk."""
-    if call.resumed is None:
+    if not call.is_resumed:
         call.interrupt(
             f"Delete {ROWS:,} stale sessions from eu-west",
             present=Present(

@@ -75,7 +75,8 @@ class ToolContext:
     tool_call_id: str
     args: Args  #: the approved arguments
     idempotency_key: str = ""  #: the same at every attempt; empty during the approval
-    resumed: Any = None  #: the answer that restarted a paused call; None in a first call
+    resumed: Any = None  #: the answer that restarted a paused call; null is an answer, too
+    is_resumed: bool = False  #: an answer restarted the call; False in a first call
     is_approved: bool = False  #: by this answer or an earlier one
     interrupt_metadata: Mapping[str, Any] | None = None  #: of the interrupt that was answered
     original_input: Args | None = None  #: as the agent proposed them, if a reviewer edited them
@@ -125,10 +126,10 @@ class ToolContext:
         Pause the call with an interrupt; the function starts again with the answer.
 
         Without a schema a person approves or denies the call; with one (a JSON Schema, or a type
-        such as `str`) they answer, and `resumed` is the answer. Pause before any effect, because
-        the function starts from its beginning; a `once` tool can only pause in its approval
-        function. `expires_in`: None for no expiry; the default is the tool's. An approval is bound
-        to the bytes of `files`.
+        such as `str`) they answer, and `resumed` is the answer. Pause unless `is_resumed`, and before any
+        effect, because the function starts from its beginning; a `once` tool can only pause in its
+        approval function. `expires_in`: None for no expiry; the default is the tool's. An approval
+        is bound to the bytes of `files`.
         """
         check_duration("call.interrupt", "expires_in", expires_in)
         schema = schema_of("call.interrupt: response_schema=", response_schema)

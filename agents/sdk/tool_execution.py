@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ag_ui.core import BaseEvent
 
@@ -89,7 +88,8 @@ def _plan_call(
             context.run_input.thread_id,
             call.tool_call_id,
             call.args,
-            resumed=_resume_value(answer),
+            is_resumed=answer is not None,
+            resumed=answer.resume_entry.payload if answer else None,
             interrupt_metadata=answer.interrupt.metadata if answer else None,
             is_approved=proposal.is_approved if proposal else False,
             original_input=proposal.original_args if proposal else None,
@@ -99,13 +99,6 @@ def _plan_call(
         return call.tool.approval_request(tool_context) or tool_context
     except InvalidArguments as error:
         return dumps({"ok": False, "error": str(error)})
-
-
-def _resume_value(answer: InterruptAnswer | None) -> Any:
-    """Return the answer for a restarted function; not None, which means a first call."""
-    if answer is None:
-        return None
-    return True if answer.resume_entry.payload is None else answer.resume_entry.payload
 
 
 async def _execute_all(context: StepContext, work: Sequence[_WorkItem]) -> AsyncIterator[BaseEvent]:

@@ -1,6 +1,7 @@
 """What an author may say about a tool, and what it then does."""
 
 import asyncio
+import json
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -206,24 +207,25 @@ async def test_a_question_that_was_called_off_is_the_result():
     assert stage.results == [{"ok": False, "cancelled": True}]
 
 
-async def test_custom_reason_needs_no_schema_and_resumes_with_a_value():
-    """S6: `resumed` is never empty, whatever was answered."""
+@pytest.mark.parametrize("answer", [None, False, 0, "", [], {}, True])
+async def test_custom_reason_without_a_schema_resumes_with_the_answer(answer):
+    """S6: a null is an answer, too."""
 
     @tool(effect="read")
     def look(call: ToolContext) -> Any:
         """Look."""
-        if call.resumed is None:
+        if not call.is_resumed:
             call.interrupt("Held", reason="acme:policy_hold")
-        return call.resumed
+        return {"answer": call.resumed}
 
     stage = put_on_stage((look, {}))
     await stage.say("go")
     (interrupt,) = stage.interrupts
 
-    await stage.answer(None)
+    await stage.answer(answer)
 
     assert (interrupt.reason, interrupt.response_schema) == ("acme:policy_hold", None)
-    assert stage.results == [True]
+    assert [json.dumps(result) for result in stage.results] == [json.dumps({"answer": answer})]
 
 
 async def test_a_tool_sees_what_the_reviewer_replaced():
