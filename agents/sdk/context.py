@@ -126,10 +126,10 @@ class ToolContext:
         Pause the call with an interrupt; the function starts again with the answer.
 
         Without a schema a person approves or denies the call; with one (a JSON Schema, or a type
-        such as `str`) they answer, and `resumed` is the answer. Pause unless `is_resumed`, and before any
-        effect, because the function starts from its beginning; a `once` tool can only pause in its
-        approval function. `expires_in`: None for no expiry; the default is the tool's. An approval
-        is bound to the bytes of `files`.
+        such as `str`) they answer, and `resumed` is the answer. Pause unless `is_resumed`, and
+        before any effect, because the function starts from its beginning; a `once` tool can only
+        pause in its approval function. `expires_in`: None for no expiry; the default is the
+        tool's. An approval is bound to the bytes of `files`.
         """
         check_duration("call.interrupt", "expires_in", expires_in)
         schema = schema_of("call.interrupt: response_schema=", response_schema)
