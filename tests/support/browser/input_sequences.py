@@ -95,8 +95,18 @@ class Sequence:
 
     def _now(self) -> None:
         """Go on at the time that it is: the person has seen something."""
-        self._origin, now = self._page.evaluate("[performance.timeOrigin, performance.now()]")
+        self._origin, now = self._read("() => [performance.timeOrigin, performance.now()]")
         self._moment = max(self._moment, self._origin + now)
+
+    def _read(self, script: str, *args: Any) -> Any:
+        """Read something of a page, which may be on its way to another one."""
+
+        def read() -> Any:
+            with suppress(Error):
+                return self._page.evaluate(script, *args)
+            return None
+
+        return wait_for(read)
 
     def _gap(self, milliseconds: str) -> None:
         self._moment += float(milliseconds)
@@ -228,7 +238,7 @@ class Sequence:
             interrupt_id = self._ids[name]
             view = f"#detail:not([inert]) #decision[action*='{interrupt_id}']"
             expect(self._page.locator(view)).to_have_count(1)
-            if viewed_at := self._page.evaluate("(id) => window.viewedAt?.[id]", interrupt_id):
+            if viewed_at := self._read("(id) => [window.viewedAt?.[id]]", interrupt_id)[0]:
                 self._moment = max(self._moment, self._origin + viewed_at + 20)
             else:  # the page was loaded anew
                 self._now()

@@ -302,11 +302,11 @@ KEYS = [
         {"A": "approved, note by another"},
     ),
     Row("offline, then online", "offline; keys a Enter; see problem; keys Enter; online", {}),
-    Row("signed out", "signout; keys a Enter; see problem", {}),
+    Row("signed out", "signout; keys a Enter; see #signed-out", {}),
     Row(
         "expired while one writes",
-        "keys r; type no; see .banner-bad, .banner-late; keys Enter",
-        {},
+        "keys r; type no; see .banner-late; keys Enter",
+        {"A": "cancelled None"},
         minutes=0.15,
     ),
 ]
@@ -316,7 +316,8 @@ TOUCH = [
         touch(f"a second tap after {gap} ms", f"tap approve; retap {gap}", A, is_critical=True)
         for gap in (100, 300, 500, 700)
     ),
-    touch("a second tap on Reject", "tap reject; retap 300", {"A": "rejected"}),
+    touch("a second tap on Reject", "tap reject; retap 300", {}),
+    touch("reject by two taps", "tap reject; see #reject-hint; tap reject", {"A": "rejected"}),
     touch("a tap after a look", "tap approve; see B; gap 800; retap 0", APPROVED_AB),
     touch("a tap when the next is shown", "tap approve; see B; retap 10", A),
     touch("a person by touch", "tap assign; see choices; gap 800; tap choice Priya", PRIYA),
