@@ -9,10 +9,11 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
-from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
+from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY, resume_request
 from allauth.account.utils import get_next_redirect_url
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
 from django.urls import resolve, reverse
 
 from inbox.platform import clock
@@ -57,7 +58,7 @@ def confirm_identity(request: HttpRequest, next_url: str) -> HttpResponse:
     form = request.POST.urlencode()
     match = request.resolver_match
     is_resumed = match is None or match.url_name not in _NOT_RESUMED
-    if request.method == "POST" and is_same_session and is_resumed and len(form) < _MOST_CHARACTERS:
+    if request.method == "POST" and is_resumed and len(form) < _MOST_CHARACTERS:
         state = {
             "path": request.path,
             "form": form,
@@ -68,7 +69,30 @@ def confirm_identity(request: HttpRequest, next_url: str) -> HttpResponse:
             "state": encrypt(state),
             "callback": f"{__name__}.{resume.__name__}",
         }
+        if not is_same_session:
+            url, _ = confirm_identity_url(request, waiting_form_url(next_url))
     return HttpResponseRedirect(url, status=303)
+
+
+def waiting_form_url(next_url: str) -> str:
+    """Return the page that offers to send the form, for sign-ins that do not send it themselves."""
+    return f"{reverse('send_waiting_form')}?{urlencode({'next': next_url})}"
+
+
+def send_waiting_form(request: HttpRequest) -> HttpResponseBase:
+    """
+    Offer to send the form that waits for a confirmation (GET), or send it (POST).
+
+    A sign-in at a provider, or as a person of the demo, ends with a redirect: only a click sends a
+    form. The session belongs to the same person, because a sign-in as another one empties it.
+    """
+    next_url = get_next_redirect_url(request) or reverse("pending")
+    if STATE_SESSION_KEY not in request.session:
+        return HttpResponseRedirect(next_url)
+    if request.method == "POST":
+        response: HttpResponseBase = resume_request(request)
+        return response
+    return render(request, "account/send_form.html", {"next": next_url})
 
 
 def resume(request: HttpRequest, encrypted_state: str) -> HttpResponseBase:

@@ -16,6 +16,7 @@ from allauth.mfa.base import views as factors
 from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LogoutView
 from django.db import transaction
 from django.http import HttpRequest
@@ -23,7 +24,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_http_methods, require_safe
 
-from inbox.web.base import demo
+from inbox.web.base import demo, step_up
 from inbox.web.people import account_page, mfa, passwords, sign_in
 from inbox.web.people.membership import required_sign_in
 
@@ -118,6 +119,11 @@ urlpatterns = [
     path("account/sessions/<int:session_id>/end", account_page.end_session, name="end_session"),
     path("account/sessions/end", account_page.end_other_sessions, name="end_other_sessions"),
     path("account/confirm/", _form(sign_in.ConfirmPassword), name="account_reauthenticate"),
+    path(
+        "account/confirm/form/",
+        login_required(require_http_methods(["GET", "HEAD", "POST"])(step_up.send_waiting_form)),
+        name="send_waiting_form",
+    ),
     path("account/confirm/code/", _form(factors.ReauthenticateView), name="mfa_reauthenticate"),
     path(
         "account/confirm/passkey/",

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from allauth.account.forms import LoginForm
+from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
 from allauth.account.views import LoginView, ReauthenticateView
 from allauth.mfa.webauthn import views as passkeys
 from django import forms
@@ -13,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.web.base.demo import people_to_choose
+from inbox.web.base.step_up import waiting_form_url
 
 #: As long as AXES_COOLOFF_TIME.
 _LOCK_SECONDS: Final = 15 * 60
@@ -74,7 +76,10 @@ class ConfirmPassword(ReauthenticateView):
         """Offer people of the demo to confirm without their password, as they sign in."""
         people = people_to_choose(self.request)
         is_demo = any(person["user"] == self.request.user for person in people)
-        context |= {"is_demo": is_demo, "next": self.get_next_url()}  # type: ignore[no-untyped-call]
+        next_url = self.get_next_url()  # type: ignore[no-untyped-call]
+        if STATE_SESSION_KEY in self.request.session:
+            next_url = waiting_form_url(next_url or reverse("pending"))
+        context |= {"is_demo": is_demo, "next": next_url}
         return dict(super().get_context_data(**context))
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:

@@ -220,6 +220,8 @@ POST account/sessions/<int:session_id>/end       302 404 404 404 404 404 302 302
 POST account/sessions/end                        302 303 303 303 303 303 302 302 302 302 302 302 302 302 302 302
 GET  account/confirm/                            302 200 200 200 200 200 302 302 302 302 302 302 302 302 302 302
 POST account/confirm/                            302 422 422 422 422 422 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/form/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/form/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
 POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302

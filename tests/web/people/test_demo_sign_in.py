@@ -1,9 +1,15 @@
 """Sign-in with one click, in the demo on this machine and nowhere else."""
 
+import html
+import re
+
 import pytest
 from django.test import Client
 
+from inbox.models import ApiKey, User
 from inbox.web.base import demo as demo_pages
+from tests.support.audit.entries import make_admin
+from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import words
 
 OFFER = "Try the demo as"
@@ -93,3 +99,27 @@ def test_demo_sign_ins_are_limited(demo, monkeypatch):
 
     assert [answer.status_code for answer in answers] == [302, 429]
     assert "Retry-After" in answers[1].headers
+
+
+def test_a_confirmation_by_one_click_keeps_the_form(demo, world, settings):
+    ana = User.objects.get(pk=make_admin(world).user_id)
+    settings.DEMO_PEOPLE = [ana.username]
+    client = browser()
+    sign_in(client, ana, seconds_ago=11 * 60)
+    headers = {"Referer": "http://localhost:8000/teams/tests/keys/new/"}
+    key = {"name": "ci", "scopes": ["read"], "agent": "", "days": "90"}
+    refused = client.post("/teams/tests/keys/add", key, headers=headers)
+
+    page = client.get(refused.url)
+    (following,) = re.findall(r'name="next" value="(/account/confirm/form/[^"]*)"', text_of(page))
+    confirmed = choose(client, ana.username, next=html.unescape(following))
+    form_page = client.get(confirmed.headers["Location"])
+    (back,) = re.findall(r'name="next" value="([^"]*)"', text_of(form_page))
+    sent = client.post("/account/confirm/form/", {"next": back})
+
+    assert sent.status_code == 200
+    assert ApiKey.objects.filter(name="ci").exists()
+
+
+def text_of(page):
+    return page.content.decode()

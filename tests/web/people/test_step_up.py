@@ -237,4 +237,38 @@ def test_without_a_password_people_sign_in_at_their_provider_again(browser, ana)
 
     assert answer.status_code == 303
     assert answer.url.startswith(("/login/corp/?", "/login/?"))
-    assert "next=%2Fteams%2Ftests%2Fkeys%2Fnew%2F" in answer.url
+    form_page = urlsplit(parse_qs(urlsplit(answer.url).query)["next"][0])
+    assert form_page.path == "/account/confirm/form/"
+    assert parse_qs(form_page.query)["next"] == ["/teams/tests/keys/new/"]
+
+
+def test_a_form_is_sent_after_a_sign_in_elsewhere_by_one_click(browser, ana):
+    back = confirmation_of(post(browser, "/teams/tests/keys/add", KEY))
+    sign_in(browser, ana)  # the same session, as after the redirect of a provider
+
+    page = browser.get("/account/confirm/form/", {"next": back})
+    assert "Send the form" in words(page)
+    assert not ApiKey.objects.filter(name="ci").exists()
+
+    assert browser.post("/account/confirm/form/", {"next": back}).status_code == 200
+    assert ApiKey.objects.get(name="ci").scopes == ["read", "run"]
+    # Sent once.
+    assert browser.post("/account/confirm/form/", {"next": back}).url == back
+
+
+def test_a_form_is_not_sent_without_the_confirmation(browser):
+    back = confirmation_of(post(browser, "/teams/tests/keys/add", KEY))
+
+    sent = browser.post("/account/confirm/form/", {"next": back})
+
+    assert confirmation_of(sent)
+    assert not ApiKey.objects.filter(name="ci").exists()
+
+
+def test_somebody_else_who_signs_in_gets_no_form(browser, world):
+    back = confirmation_of(post(browser, "/teams/tests/keys/add", KEY))
+    browser.force_login(world.bob)
+
+    assert browser.get("/account/confirm/form/", {"next": back}).url == back
+    browser.post("/account/confirm/form/", {"next": back})
+    assert not ApiKey.objects.filter(name="ci").exists()
