@@ -19,6 +19,7 @@ from inbox.actions.files.file_erasure import delete_leftovers, erase_expired_fil
 from inbox.actions.limits.count_use import count_use_of_teams
 from inbox.actions.notifications.announcements import (
     announce_expiry,
+    announce_undecidable,
     delete_old_announcements,
 )
 from inbox.actions.notifications.expansion import expand_announcements
@@ -48,6 +49,8 @@ SWEEP_SECONDS = 5.0
 PURGE_SECONDS = 3_600.0
 #: Interval of the deletion of old threads, which looks at all that are old enough.
 DELETION_SECONDS = 60.0
+#: Interval of the search for requests that nobody can approve, which reads all with a ruling.
+NOTICE_SECONDS = 60.0
 #: Interval of the counts of threads and events, which read every thread.
 COUNT_SECONDS = 300.0
 #: Interval of the checks for expiry and grace, whose delay people see; each is one cheap query.
@@ -95,6 +98,9 @@ def clean_up() -> None:
     """Delete old threads and rows that nobody needs, and count the use of limits, if it is due."""
     if _deletions.is_due():
         delete_old_threads()
+    if _notices.is_due():
+        with _logged(what="requests that nobody can approve"):
+            announce_undecidable()
     if _counts.is_due():
         with _logged(what="use of limits"):
             count_use_of_teams()
@@ -114,6 +120,7 @@ def clean_up() -> None:
 _purges = Timer(PURGE_SECONDS)
 _counts = Timer(COUNT_SECONDS)
 _deletions = Timer(DELETION_SECONDS)
+_notices = Timer(NOTICE_SECONDS)
 
 
 def erase_old_data() -> None:

@@ -92,8 +92,13 @@ def _notice_subject(message: Message) -> str:
     if count > 1:
         return gettext("{count} notices for administrators").format(count=count)
     if message.items:
-        team = plain(message.items[0].team)
-        return gettext("A request was approved despite the policy of {team}").format(team=team)
+        pattern = {
+            AnnouncementKind.UNDECIDABLE: gettext("Nobody can approve a request of {team}"),
+            AnnouncementKind.OVERRIDDEN: gettext(
+                "A request was approved despite the policy of {team}"
+            ),
+        }[AnnouncementKind(message.items[0].kind)]
+        return pattern.format(team=plain(message.items[0].team))
     if message.disabled_chats:
         team = plain(message.disabled_chats[0].team)
         return gettext("A chat of {team} was switched off").format(team=team)

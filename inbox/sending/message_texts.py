@@ -13,6 +13,7 @@ from inbox.actions.notifications.messages import Message
 from inbox.queries.notifications.chat_messages import Closing
 from inbox.queries.notifications.message_facts import DisabledChat, Item, PausedAgent, Publication
 from inbox.rules.decisions.outcomes import Outcome
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import POLICY
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS
 from inbox.rules.text.safe_text import escape_invisible
@@ -80,6 +81,9 @@ def link_to(path: str) -> str:
 def _request(item: Item) -> Block:
     until = date_format(item.expires_at, "DATETIME_FORMAT") + " UTC" if item.expires_at else ""
     taken_back = gettext("The approval was taken back.")
+    too_few = gettext(
+        "Too few people of the team may approve it. Add people, or change the policy."
+    )
     facts = [
         (gettext("Team"), plain(item.team)),
         (gettext("Agent"), item.agent),
@@ -89,6 +93,7 @@ def _request(item: Item) -> Block:
         (gettext("Approved by"), plain(item.decided_by)),
         (gettext("Expires"), until),
         (gettext("Reason"), plain(item.override_reason, _MAX_REASON_CHARACTERS)),
+        (gettext("Reason"), too_few if item.kind == AnnouncementKind.UNDECIDABLE else ""),
         (gettext("Since then"), taken_back if item.is_withdrawn else ""),
         (gettext("State"), _state(item.closing) if item.closing else ""),
     ]

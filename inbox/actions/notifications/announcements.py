@@ -20,6 +20,7 @@ from inbox.models import (
 from inbox.models.statements import insert
 from inbox.platform.clock import database_now
 from inbox.queries.notifications.people_concerned import requesters_of
+from inbox.queries.policies.undecidable import undecidable_requests
 from inbox.queries.runs.overdue import unannounced_expiries
 from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind
 
@@ -100,6 +101,22 @@ def announce_expiry() -> int:
     ids = unannounced_expiries()[:BATCH_SIZE]
     Announcement.objects.bulk_create(
         [Announcement(interrupt_id=pk, kind=AnnouncementKind.EXPIRING, at=now) for pk in ids],
+        ignore_conflicts=True,
+    )
+    return len(ids)
+
+
+@transaction.atomic(durable=True)
+def announce_undecidable() -> int:
+    """
+    Store announcements of the requests that too few people may approve, and return how many.
+
+    Safe to replay and to run concurrently: each request gets one, as `announce_expiry` does.
+    """
+    now = database_now()
+    ids = undecidable_requests(now)[:BATCH_SIZE]
+    Announcement.objects.bulk_create(
+        [Announcement(interrupt_id=pk, kind=AnnouncementKind.UNDECIDABLE, at=now) for pk in ids],
         ignore_conflicts=True,
     )
     return len(ids)

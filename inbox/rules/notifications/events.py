@@ -23,6 +23,7 @@ class AnnouncementKind(StrEnum):
     MENTIONED = "mentioned"  #: a comment mentions a person
     OVERRULED = "overruled"  #: a request was closed despite approvals of some of several people
     OVERRIDDEN = "overridden"  #: a request was approved despite the policy
+    UNDECIDABLE = "undecidable"  #: too few people of the team may approve a request
     POLICY_PUBLISHED = "policy_published"
     CHANNEL_DISABLED = "channel_disabled"  #: a channel of a team was switched off
     AGENT_PAUSED = "agent_paused"  #: an agent was paused, because it asked beyond its limits
@@ -49,6 +50,7 @@ CHOICES: Final = (*WAITING, *OUTCOMES, *PERSONAL)
 #: The kinds that all administrators of the team get, without a subscription.
 MANDATORY: Final = (
     AnnouncementKind.OVERRIDDEN,
+    AnnouncementKind.UNDECIDABLE,
     AnnouncementKind.POLICY_PUBLISHED,
     AnnouncementKind.CHANNEL_DISABLED,
     AnnouncementKind.AGENT_PAUSED,

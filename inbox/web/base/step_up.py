@@ -90,8 +90,7 @@ def send_waiting_form(request: HttpRequest) -> HttpResponseBase:
     if STATE_SESSION_KEY not in request.session:
         return HttpResponseRedirect(next_url)
     if request.method == "POST":
-        response: HttpResponseBase = resume_request(request)
-        return response
+        return resume_request(request) or HttpResponseRedirect(next_url)
     return render(request, "account/send_form.html", {"next": next_url})
 
 

@@ -59,6 +59,7 @@ KINDS = {
     AnnouncementKind.ASSIGNED: gettext_noop("A request is assigned to you"),
     AnnouncementKind.MENTIONED: gettext_noop("A comment mentions you"),
     AnnouncementKind.OVERRIDDEN: gettext_noop("Policy overridden"),
+    AnnouncementKind.UNDECIDABLE: gettext_noop("Nobody can approve a request"),
     AnnouncementKind.POLICY_PUBLISHED: gettext_noop("Policy published"),
     AnnouncementKind.CHANNEL_DISABLED: gettext_noop("Chat switched off"),
     AnnouncementKind.AGENT_PAUSED: gettext_noop("Agent paused"),
