@@ -25,6 +25,7 @@ from inbox.rules.decisions.consent import (
     displayed_part,
     view_digest,
 )
+from inbox.rules.presentations.vocabulary import Author
 from inbox.rules.runs.states import InterruptStatus
 
 if TYPE_CHECKING:
@@ -183,6 +184,13 @@ class Interrupt(models.Model):
             has_call=self.tool_call_id is not None,
             schema=json.loads(self.body).get("responseSchema"),
         )
+
+    @property
+    def author(self) -> Author:
+        """The author of the words beside the values."""
+        if self.endpoint_digest:
+            return Author.AGENT
+        return Author.PROGRAM if self.run.pulled else Author.OPERATOR
 
     @property
     def current_args(self) -> str | None:

@@ -68,7 +68,7 @@ _LIST_COLUMNS = (
         "tool",
         "reason",
         "status",
-        "run",
+        "run__pulled",
         "team",
         "similarity_key",
         "expires_at",
@@ -464,7 +464,7 @@ def _list_rows(params: Params) -> "QuerySet[Interrupt]":
     first = similar.order_by("due_at", "pk").values("pk")[:COUNT_UP_TO]
     views = InterruptView.objects.filter(interrupt=OuterRef("pk"), user=params.me)
     rows = Interrupt.objects.filter(pk__in=params.each("ids"))
-    rows = rows.select_related("agent", "thread", "claim__user", "assignee__user")
+    rows = rows.select_related("agent", "thread", "run", "claim__user", "assignee__user")
     rows = rows.only(*_LIST_COLUMNS)
     return rows.annotate(similar_count=_CountOf(first), is_seen=Exists(views))
 

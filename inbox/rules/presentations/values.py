@@ -9,7 +9,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
-from inbox.rules.presentations.vocabulary import ValueHint, ValueType
+from inbox.rules.presentations.vocabulary import ValueHint, ValueType, is_currency
 from inbox.rules.text.labels import label_of, separate_words
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 
@@ -118,7 +118,7 @@ def with_unit(view: ValueView, unit: str) -> ValueView:
 def currency_decimals(unit: str) -> int:
     """Return the usual decimals of a currency (ISO 4217), 0 for other units."""
     code = unit.upper()
-    return _DECIMALS.get(code, 2) if re.fullmatch(r"[A-Z]{3}|[$€£]", code) else 0
+    return _DECIMALS.get(code, 2) if is_currency(unit) else 0
 
 
 def money_text(text: str, minor_unit: int | None = None) -> str:

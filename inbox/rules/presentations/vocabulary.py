@@ -1,7 +1,8 @@
 """The vocabulary of `metadata.signoff.present`, with which an author says how to show a request."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +15,14 @@ MAX_STEPS = 999
 MAX_MINOR_UNIT = 4
 #: The keyword of a JSON Schema with the hint of a value: `{"type": "money", "unit": "EUR"}`.
 HINT_KEYWORD = "x-present"
+
+
+class Author(StrEnum):
+    """Whose words stand beside the values of a request."""
+
+    OPERATOR = "operator"  #: of an agent whose code runs in this installation
+    AGENT = "agent"  #: a remote agent
+    PROGRAM = "program"
 
 
 class Severity(StrEnum):
@@ -119,6 +128,23 @@ def hints_of(values: Any) -> Mapping[str, ValueHint]:
     """Return how to show arguments, by their names; members that are no hints are left out."""
     members = values if isinstance(values, Mapping) else {}
     return {name: _hint(hint) for name, hint in members.items() if isinstance(hint, Mapping)}
+
+
+def hints_from_outside(hints: Mapping[str, ValueHint]) -> Mapping[str, ValueHint]:
+    """
+    Return the hints without what could hide an argument behind words of an author outside.
+
+    The type and the currency stay; the label, the place and other units are free texts.
+    """
+    return {
+        name: replace(hint, label="", role="", unit=hint.unit if is_currency(hint.unit) else "")
+        for name, hint in hints.items()
+    }
+
+
+def is_currency(unit: str) -> bool:
+    """Return whether a unit is a code or a sign of a currency, and no other text."""
+    return re.fullmatch(r"[A-Z]{3}|[$€£]", unit.upper()) is not None
 
 
 def _parse(present: Mapping[str, Any]) -> Present:

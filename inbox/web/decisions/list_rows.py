@@ -299,13 +299,13 @@ def _risk(interrupt: Interrupt) -> str:
     """Return the name of a risk that reviewers have to see in the list."""
     if interrupt.severity not in (Severity.HIGH, Severity.CRITICAL):
         return ""
-    return severity_label(interrupt.severity, is_remote=bool(interrupt.endpoint_digest))
+    return severity_label(interrupt.severity, interrupt.author)
 
 
 def _irreversible(interrupt: Interrupt) -> str:
     if interrupt.is_reversible is not False:
         return ""
-    return reversibility_label(False, is_remote=bool(interrupt.endpoint_digest))
+    return reversibility_label(False, interrupt.author)
 
 
 def _similar(interrupt: Interrupt) -> str:

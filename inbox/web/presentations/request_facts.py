@@ -18,9 +18,11 @@ from inbox.rules.presentations.registry import Presentation, SpecialPresentation
 from inbox.rules.presentations.values import MAX_PARTS, ValueView, view_of, with_unit
 from inbox.rules.presentations.vocabulary import (
     HINT_KEYWORD,
+    Author,
     DeclaredFact,
     Present,
     ValueHint,
+    hints_from_outside,
     hints_of,
     present_of,
 )
@@ -92,8 +94,12 @@ class RequestFacts:
 
     @property
     def is_remote(self) -> bool:
-        """True if the words beside the values come from a remote agent."""
-        return bool(self.form.detail.interrupt.endpoint_digest)
+        """True if the words beside the values come from a remote agent or a program."""
+        return self.author != Author.OPERATOR
+
+    @property
+    def author(self) -> Author:
+        return self.form.detail.interrupt.author
 
     @cached_property
     def present(self) -> Present:
@@ -111,11 +117,11 @@ class RequestFacts:
 
     @property
     def severity_label(self) -> str:
-        return severity_label(self.risk.severity or "", is_remote=self.is_remote)
+        return severity_label(self.risk.severity or "", self.author)
 
     @property
     def reversibility_label(self) -> str:
-        return reversibility_label(self.risk.is_reversible, is_remote=self.is_remote)
+        return reversibility_label(self.risk.is_reversible, self.author)
 
     @cached_property
     def presentation(self) -> Presentation:
@@ -148,7 +154,7 @@ class RequestFacts:
 
     @property
     def step_label(self) -> str:
-        return step_label(self.present.step, is_remote=self.is_remote)
+        return step_label(self.present.step, self.author)
 
     @cached_property
     def slots(self) -> list[Slot]:
@@ -270,9 +276,9 @@ class RequestFacts:
 
     @cached_property
     def _hints(self) -> Mapping[str, ValueHint]:
-        """The hints of an agent whose code runs in this installation, and those of the team."""
-        authors = {} if self.is_remote else self.present.values
-        return {**_schema_hints(self._schemas), **authors, **self._team_hints}
+        """The hints of the author, as far as they are followed, and those of the team."""
+        authors = _author_hints(self.author, self.present, self._schemas)
+        return {**authors, **self._team_hints}
 
     @cached_property
     def _team_hints(self) -> Mapping[str, ValueHint]:
@@ -395,11 +401,10 @@ def scalar_views(
     interrupt: Interrupt, agui_interrupt: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Mapping[str, ValueView]:
     """Return the numbers and texts among the arguments of a call, as its page shows them."""
-    is_remote = bool(interrupt.endpoint_digest)
     present, declared = present_of(agui_interrupt), declared_body(interrupt)
-    authors = {} if is_remote else present.values
     schemas = _argument_schemas(agui_interrupt.get("responseSchema"))
-    hints = {**_schema_hints(schemas), **authors, **hints_of(declared.get("values"))}
+    authors = _author_hints(interrupt.author, present, schemas)
+    hints = {**authors, **hints_of(declared.get("values"))}
     presentation = choose(
         Subject(
             values=values,
@@ -445,8 +450,15 @@ def _argument_schemas(schema: Mapping[str, Any] | None) -> Mapping[str, Mapping[
     return {name: item for name, item in members.items() if isinstance(item, Mapping)}
 
 
-def _schema_hints(schemas: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ValueHint]:
-    return hints_of({name: schema.get(HINT_KEYWORD) for name, schema in schemas.items()})
+def _author_hints(
+    author: Author, present: Present, schemas: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, ValueHint]:
+    """Return the hints of the author; no words from outside stand in for an argument's name."""
+    by_schema = hints_of({name: schema.get(HINT_KEYWORD) for name, schema in schemas.items()})
+    if author == Author.OPERATOR:
+        return {**by_schema, **present.values}
+    values = present.values if author == Author.PROGRAM else {}
+    return hints_from_outside({**by_schema, **values})
 
 
 def _fact_view(fact: DeclaredFact) -> ValueView:

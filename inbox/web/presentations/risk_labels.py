@@ -1,8 +1,8 @@
-"""Words for the risk and the step of a request; those of a remote agent are marked as its own."""
+"""Words for the risk and the step of a request, marked as those of an author outside."""
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.rules.presentations.vocabulary import Severity
+from inbox.rules.presentations.vocabulary import Author, Severity
 
 _SEVERITIES: dict[str, str] = {
     Severity.LOW: gettext_noop("Low risk"),
@@ -12,26 +12,32 @@ _SEVERITIES: dict[str, str] = {
 }
 
 
-def severity_label(severity: str, *, is_remote: bool) -> str:
+def severity_label(severity: str, author: Author) -> str:
     """Return the name of a severity, "" for an unknown one."""
     if severity not in _SEVERITIES:
         return ""
-    name = gettext(_SEVERITIES[severity])
-    return gettext("%(risk)s, says the agent") % {"risk": name} if is_remote else name
+    return _with_author(gettext(_SEVERITIES[severity]), author)
 
 
-def reversibility_label(is_reversible: bool | None, *, is_remote: bool) -> str:
+def reversibility_label(is_reversible: bool | None, author: Author) -> str:
     """Return whether the effect can be undone, "" if that is unknown."""
     if is_reversible is None:
         return ""
-    if is_reversible:
-        return gettext("Can be undone, says the agent") if is_remote else gettext("Can be undone")
-    return gettext("Cannot be undone, says the agent") if is_remote else gettext("Cannot be undone")
+    label = gettext("Can be undone") if is_reversible else gettext("Cannot be undone")
+    return _with_author(label, author)
 
 
-def step_label(step: tuple[int, int] | None, *, is_remote: bool) -> str:
+def step_label(step: tuple[int, int] | None, author: Author) -> str:
     """Return which step of a wizard a request is, "" for one that is none."""
     if step is None:
         return ""
-    name = gettext("Step %(number)d of %(total)d") % {"number": step[0], "total": step[1]}
-    return gettext("%(step)s, says the agent") % {"step": name} if is_remote else name
+    label = gettext("Step %(number)d of %(total)d") % {"number": step[0], "total": step[1]}
+    return _with_author(label, author)
+
+
+def _with_author(label: str, author: Author) -> str:
+    if author == Author.AGENT:
+        return gettext("%(label)s, says the agent") % {"label": label}
+    if author == Author.PROGRAM:
+        return gettext("%(label)s, says the program") % {"label": label}
+    return label

@@ -19,6 +19,10 @@ CALL = {
 class Program(Caller):
     """A program with the key of an external agent."""
 
+    def __init__(self, token: str) -> None:
+        super().__init__(token)
+        self.token = token
+
     def ask(self, *items: dict[str, Any], status: int = 201, **members: Any) -> Any:
         body = {"items": list(items), **members} if items else {**CALL, **members}
         answer = self.post("/api/requests", body)
