@@ -1,5 +1,6 @@
 """Hooks of coding agents against a running Signoff: nothing runs without an approval."""
 
+import json
 import os
 import signal
 import subprocess
@@ -343,13 +344,56 @@ def test_missing_settings_deny(hook, env):
     assert (ended.code, ended.text) == (2, "")
 
 
-def test_arguments_that_the_server_refuses_deny(hook):
-    for args in ({"command": "\ud800"}, {"x": 2**60}, {"x": "a" * 300_000}):
-        event = event_of("claude-code", "pretooluse", tool_input=args)
+@pytest.mark.parametrize(
+    ("args", "cure"),
+    [
+        ({"command": "\ud800"}, "Remove that character"),
+        ({"command": "a\0b"}, "leave it out"),
+        ({"x": float("nan")}, "no JSON"),
+        ({"x": "a" * 300_000}, "several smaller calls"),
+    ],
+    ids=["surrogate", "nul", "nan", "large"],
+)
+def test_calls_that_can_never_be_approved_say_what_to_change(hook, args, cure):
+    event = event_of("claude-code", "pretooluse", tool_input=args)
 
-        ended = hook("claude-code").run(event, "--wait", "0")
+    ended = hook("claude-code").run(event, "--wait", "0")
 
-        assert (ended.code, ended.text) == (2, ""), args
+    assert (ended.code, ended.text) == (2, "")
+    assert "cannot be approved as it is" in ended.error
+    assert cure in ended.error
+    assert "same call again" not in ended.error
+
+
+def test_tools_that_only_read_are_skipped_by_name(hook):
+    event = event_of("codex", "pretooluse", tool_name="view_image")
+
+    ended = hook("codex").run(event, "--skip", "view_image,update_plan", "--wait", "0")
+
+    assert (ended.code, ended.text, ended.error) == (0, "", "")
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_refusals_of_a_call_are_no_failures_of_the_server(hook, status):
+    body = json.dumps({"code": "INVALID_INPUT", "detail": "/args/x is wrong"})
+    with faulty_server(answer(body, status)) as server:
+        event = event_of("claude-code", "pretooluse")
+        ended = hook("claude-code").run(event, "--wait", "1", env={"SIGNOFF_URL": server.url})
+
+    assert ended.code == 2
+    assert "/args/x is wrong" in ended.error
+    assert "same call again" not in ended.error
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refusals_of_a_key_leave_the_call_as_it_is(hook, status):
+    body = json.dumps({"code": "NOT_ALLOWED", "detail": "no"})
+    with faulty_server(answer(body, status)) as server:
+        event = event_of("claude-code", "pretooluse")
+        ended = hook("claude-code").run(event, "--wait", "1", env={"SIGNOFF_URL": server.url})
+
+    assert ended.code == 2
+    assert "Issue the same call again later" in ended.error
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)

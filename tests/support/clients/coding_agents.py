@@ -40,6 +40,12 @@ PACKAGES: Final = {
         "o05NyAOCDygSPRo1yinzxvkRSdmsZyBD9E7mbpmjRanSfM8lypqWtQgEo4XfNkwhuCR2aFu8mlGOsQGFXVbVww==",
         "package/vendor/x86_64-unknown-linux-musl/bin/codex",
     ),
+    "gemini-cli": Package(
+        "@google/gemini-cli",
+        "0.61.0",
+        "dbQ9A0qBtFJNi6XBkHvfZ6Azpn6PNgH/P8h2MZ67RLlX8hSAVjup39CRWqdRxZv7YXIuhrFaytr8y0jKnkoxnQ==",
+        "package/bundle",
+    ),
 }
 _SECONDS: Final = 120
 

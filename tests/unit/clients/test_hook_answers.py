@@ -182,6 +182,15 @@ def test_hosts_that_run_their_own_call_refuse_edits(host, name):
     assert HOSTS[host].refuse_edit(event, {**event.args, "command": REVIEW})
 
 
+def test_cursor_denies_a_tool_with_words_and_exit_code():
+    host = HOSTS["cursor"]
+    event = read(host, "pretooluse")
+
+    for result in (host.block(event, "no"), host.deny(event, Decision(**BOB, reason=SALE))):
+        assert (result.code, json.loads(result.text)["permission"]) == (2, "deny")
+    assert json.loads(host.allow(event, Decision(**BOB)).text) == {"permission": "allow"}
+
+
 @pytest.mark.parametrize(
     ("args", "removed"),
     [

@@ -13,6 +13,7 @@ from inbox.rules.people.access import SEED
 from inbox.rules.policies.language.document import parse_policy
 from inbox.rules.policies.language.policy import Op, Requirement
 from inbox.web.policies.editing.rule_form import form_of, parse_value, rule_json, value_text
+from inbox.web.policies.editing.rule_templates import TEMPLATES
 from tests.support.policies.generator import document
 from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
 from tests.support.steps import start
@@ -186,8 +187,17 @@ def test_a_change_of_a_draft_that_was_changed_is_refused(admin):
 
 def test_a_template_takes_the_teams_own_tool(admin, world):
     publish(world, rule("keep", "ask"))
-    for name in ("small-amounts", "production", "night", "read-only", "four-eyes", "deadline"):
+    for name in TEMPLATES:
         assert admin.get(f"{PATH}new/?template={name}").status_code == 200
+
+
+def test_a_template_asks_about_programs_that_read_commands(admin, world):
+    publish(world, rule("keep", "ask"))
+
+    page = admin.get(f"{PATH}new/?template=command-readers").content.decode()
+
+    assert "sh, bash, zsh, python" in page
+    assert "Reads further commands, which nobody approves" in page
 
 
 def test_only_administrators_see_the_form(client, world):

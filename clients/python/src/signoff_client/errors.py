@@ -29,6 +29,11 @@ class ApiError(SignoffError):
         self.code = code
         self.detail = detail
 
+    @property
+    def is_final(self) -> bool:
+        """True if the same again is refused again: only a change of what was sent helps."""
+        return 400 <= self.status < 500 and self.status not in (401, 403, 408, 409, 425, 429)
+
 
 class Pending(SignoffError):
     """The time to wait is over; the request is still open."""

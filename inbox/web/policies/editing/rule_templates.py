@@ -61,6 +61,19 @@ def _four_eyes(_tools: Sequence[TeamTool], _calendars: Sequence[str]) -> RuleFor
     return RuleForm(name=gettext("Four eyes"), self_approval="no", keys=False)
 
 
+#: Programs that read their commands from whoever types into them, unless they have arguments.
+_COMMAND_READERS: Final = "sh, bash, zsh, python, python3, node, psql, mysql, ssh, pwsh, powershell"
+
+
+def _command_readers(_tools: Sequence[TeamTool], _calendars: Sequence[str]) -> RuleForm:
+    return RuleForm(
+        name=gettext("Reads further commands, which nobody approves"),
+        rows={"when": [Row("command", "is_one_of", "", _COMMAND_READERS)], "unless": []},
+        grantable=False,
+        urgent=True,
+    )
+
+
 def _deadline(_tools: Sequence[TeamTool], _calendars: Sequence[str]) -> RuleForm:
     return RuleForm(
         name=gettext("Within four hours"),
@@ -78,5 +91,6 @@ TEMPLATES: Final[Mapping[str, tuple[str, Fill]]] = {
     "night": (gettext_noop("Never at night"), _night),
     "read-only": (gettext_noop("Read-only tools run"), _read_only),
     "four-eyes": (gettext_noop("Not the requester"), _four_eyes),
+    "command-readers": (gettext_noop("Programs that read commands"), _command_readers),
     "deadline": (gettext_noop("Deny after four hours"), _deadline),
 }

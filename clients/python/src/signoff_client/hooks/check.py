@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import threading
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ def check(options: Namespace) -> Exit:
     problems = [*_server_problems(), *_hook_problems(options.host)]
     for problem in problems:
         write(f"missing: {problem}")
+    for note in _narrower_matchers(options.host):
+        write(f"note: {note}")
     if not problems:
         write(f"The hooks of {options.host} are complete, and Signoff answers.")
     return Exit.NO if problems else Exit.YES
@@ -47,22 +50,51 @@ def _server_problems() -> Iterator[str]:
 
 def _hook_problems(host: str) -> Iterator[str]:
     layout = LAYOUTS[host]
-    files = [layout.file(managed=False)]
-    if layout.managed_file:
-        files.append(layout.file(managed=True))
     hooks: list[Hook] = []
-    for path in files:
+    for path in _files(layout):
         try:
             settings = read_json(path)
         except ConfigurationError as error:
             yield str(error)
             continue
-        if settings.get("disableAllHooks") is True:
-            yield f"{path} has disableAllHooks: no hook runs"
+        yield from _switches(path, settings)
         hooks += [hook for hook in layout.hooks(settings) if is_ours(hook.command, host)]
+    yield from _unread_problems(host, layout)
     yield from _installation_problems(host, layout, hooks)
     if host == "codex" and hooks:
         yield from _trust_problems(layout.file(managed=False))
+
+
+def _files(layout: Layout) -> list[Path]:
+    managed = [layout.file(managed=True)] if layout.managed_files else []
+    return [layout.file(managed=False), *managed]
+
+
+def _hooks_in(paths: Iterable[Path], host: str) -> Iterator[tuple[Path, Hook]]:
+    """Yield our hooks in the files that can be read."""
+    for path in paths:
+        with suppress(ConfigurationError):
+            for hook in LAYOUTS[host].hooks(read_json(path)):
+                if is_ours(hook.command, host):
+                    yield path, hook
+
+
+def _switches(path: Path, settings: Mapping[str, Any]) -> Iterator[str]:
+    """Name the settings of hosts that turn hooks off."""
+    if settings.get("disableAllHooks") is True:
+        yield f"{path} has disableAllHooks: no hook runs"
+    switches = settings.get("hooksConfig")  # Gemini CLI
+    if isinstance(switches, dict):
+        if switches.get("enabled") is False:
+            yield f"{path} has hooksConfig.enabled: false: no hook runs"
+        if "signoff" in (switches.get("disabled") or ()):
+            yield f"{path} has signoff in hooksConfig.disabled: the hook does not run"
+
+
+def _unread_problems(host: str, layout: Layout) -> Iterator[str]:
+    """Name files of earlier versions: they look like a gate and are none."""
+    for path in dict.fromkeys(path for path, _ in _hooks_in(layout.unread_files(), host)):
+        yield f"{path} has hooks, and {host} does not read this file; remove them"
 
 
 def _installation_problems(host: str, layout: Layout, hooks: list[Hook]) -> Iterator[str]:
@@ -71,6 +103,9 @@ def _installation_problems(host: str, layout: Layout, hooks: list[Hook]) -> Iter
     gates = set(layout.gates) | ({"PermissionRequest"} if host == "codex" else set())
     if not events & gates:
         yield f"no hook before a call in {layout.file(managed=False)}; {again}"
+    elif host != "codex":
+        for event in sorted(gates - events):
+            yield f"no hook for {event}, so that some tools run unasked; {again}"
     if host == "codex" and gates <= events:
         names = " and ".join(sorted(gates))
         yield f"Codex has hooks for both {names}: each call asks twice; {again}"
@@ -79,6 +114,19 @@ def _installation_problems(host: str, layout: Layout, hooks: list[Hook]) -> Iter
             yield f"no hook for {event}, so that nobody learns how calls end; {again}"
     for hook in hooks:
         yield from (f"{hook.event}: {text}; {again}" for text in _problems_of(host, hook, gates))
+
+
+def _narrower_matchers(host: str) -> Iterator[str]:
+    """Name matchers that somebody chose: hosts run whatever they do not fit."""
+    layout = LAYOUTS[host]
+    for _, hook in _hooks_in(_files(layout), host):
+        default = layout.gates.get(hook.event, layout.matcher)
+        if hook.event in layout.reports or hook.matcher in (default, *layout.older_matchers):
+            continue
+        yield (
+            f"{hook.event} asks only about tools that fit `{hook.matcher}`; "
+            f"without --matcher it asks about all that fit `{default}`"
+        )
 
 
 def _problems_of(host: str, hook: Hook, gates: set[str]) -> Iterator[str]:
@@ -90,6 +138,8 @@ def _problems_of(host: str, hook: Hook, gates: set[str]) -> Iterator[str]:
     if not hook.command.endswith(FAIL_CLOSED):
         yield f"the command does not end in `{FAIL_CLOSED.strip()}`, so that failures let calls run"
     wait_seconds = HOSTS[host].wait_seconds
+    if hook.matcher in LAYOUTS[host].older_matchers:
+        yield f"the matcher `{hook.matcher}` is of an earlier version and misses tools that act"
     if "--wait" in words[:-1]:
         wait_seconds = to_seconds(words[words.index("--wait") + 1]) or 0
     if hook.timeout_seconds is None or hook.timeout_seconds <= wait_seconds + GRACE_SECONDS:

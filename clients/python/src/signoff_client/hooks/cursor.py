@@ -1,4 +1,4 @@
-"""Cursor: beforeShellExecution and beforeMCPExecution; it takes no changed arguments."""
+"""Cursor: the events before a command, an MCP call and a tool; it takes no changed arguments."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from signoff_client.hooks import words
 from signoff_client.hooks.events import (
+    BLOCKED,
     Answer,
     Decision,
     Event,
@@ -46,6 +47,9 @@ class Cursor(Host):
                 cwd=cwd,
                 why=f"MCP server: {server}" if server else "",
             )
+        if name == "preToolUse":
+            tool, arguments = text_of(message, "tool_name"), object_of(message, "tool_input")
+            return Event(Kind.CALL, name, session, tool=tool, args=arguments, cwd=cwd)
         raise UnexpectedEvent(f"this hook does not answer the event {name!r}")
 
     def accepts_edits(self, event: Event) -> bool:
@@ -61,17 +65,20 @@ class Cursor(Host):
         return Answer({"permission": "allow"})
 
     def deny(self, event: Event, decision: Decision) -> Answer:
-        del event
         reason = f": {decision.reason}" if decision.reason else ""
         who = decision.decider or "a policy"
-        return Answer(
-            {
-                "permission": "deny",
-                "user_message": f"Denied in Signoff by {who}{reason}",
-                "agent_message": f"Denied by a person. {words.NO_OTHER_WAY}",
-            }
-        )
+        for_model = f"Denied by a person. {words.NO_OTHER_WAY}"
+        return _denial(event, f"Denied in Signoff by {who}{reason}", for_model)
 
     def block(self, event: Event, text: str) -> Answer:
-        del event
-        return Answer({"permission": "deny", "user_message": text, "agent_message": text})
+        return _denial(event, text, text)
+
+
+def _denial(event: Event, user_message: str, agent_message: str) -> Answer:
+    """The exit code denies a preToolUse in every version; its words have changed with versions."""
+    output = {
+        "permission": "deny",
+        "user_message": user_message,
+        "agent_message": agent_message,
+    }
+    return Answer(output, code=BLOCKED if event.name == "preToolUse" else 0)

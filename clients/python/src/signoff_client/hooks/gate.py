@@ -28,6 +28,7 @@ from signoff_client.errors import (
     SignoffError,
     Unreachable,
 )
+from signoff_client.exchanges import encode
 from signoff_client.hooks import attempts, words
 from signoff_client.hooks.claude_code import ClaudeCode
 from signoff_client.hooks.codex import Codex
@@ -80,7 +81,8 @@ def _run(arguments: Sequence[str], output: _Output) -> int:
         event = host.read(_read_message(), options.event)
     except UnexpectedEvent as error:
         return output.write(blocked(words.unavailable(str(error))))
-    if event.kind is Kind.IGNORED:
+    is_skipped = event.kind is Kind.CALL and event.tool in options.skip.split(",")
+    if event.kind is Kind.IGNORED or (is_skipped and event.tool):
         return 0
     if event.kind in (Kind.SUCCEEDED, Kind.FAILED, Kind.INTERRUPTED):
         return _report(host, event)
@@ -106,6 +108,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--defer", action="store_true", help="Claude Code: defer open calls")
     parser.add_argument("--agent", default="", help="the agent that asks, if the key has none")
+    parser.add_argument(
+        "--skip", default="", help="tools that are not asked about, separated by commas"
+    )
     parser.add_argument("--event", default="", help="Copilot CLI: the event of this hook")
     return parser.parse_args(arguments)
 
@@ -185,6 +190,8 @@ class _Gate:
     def answer(self) -> Answer:
         """Return the answer for the host, whatever happens."""
         host, event = self._host, self._event
+        if problem := _problem_of_json(event.args):
+            return host.fail(event, words.unacceptable(problem))
         try:
             settings = read_settings(agent=self._options.agent)
             self._transport = Transport(settings)
@@ -196,7 +203,9 @@ class _Gate:
             prompt = host.prompt(event) if self._options.if_down == "ask" else None
             return prompt or host.fail(event, words.unavailable(str(error)))
         except (ApiError, ConfigurationError) as error:
-            return host.fail(event, words.unavailable(str(error)))
+            is_final = isinstance(error, ApiError) and error.is_final
+            text = words.unacceptable(_advice(error)) if is_final else words.unavailable(str(error))
+            return host.fail(event, text)
         except (Exception, Terminated, KeyboardInterrupt) as error:
             text = f"{type(error).__name__}: {error}"
             return host.fail(event, words.unavailable(text))
@@ -343,6 +352,24 @@ class _Gate:
             return request
         left = max(self._deadline - time.monotonic(), 0)
         return transport.run(flows.wait(request.id, left))
+
+
+def _problem_of_json(args: Mapping[str, Any]) -> str:
+    """Return why the arguments cannot be sent to anybody, or nothing."""
+    try:
+        encode(args)
+    except UnicodeEncodeError:
+        return words.LONE_SURROGATE
+    except (TypeError, ValueError) as error:
+        return f"its arguments are no JSON: {error}"
+    return ""
+
+
+def _advice(error: ApiError | ConfigurationError) -> str:
+    """Return what was refused, and the change that helps where the answer does not say it."""
+    if isinstance(error, ApiError) and error.code == "TOO_LARGE":
+        return f"{words.sentence(str(error))} {words.TOO_LARGE}"
+    return str(error)
 
 
 def _item_of(request: Request, event: Event) -> Item:

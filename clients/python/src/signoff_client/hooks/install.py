@@ -52,29 +52,31 @@ def _events(layout: Layout, options: Namespace, wait_seconds: float) -> dict[str
     if options.interactive:
         if options.host != "codex":
             raise ValueError("--interactive is for codex")
-        gates = ("PermissionRequest",)
+        gates = {"PermissionRequest": layout.matcher}
     command = f"{program()} hook {options.host}"
     if options.agent:
         command += f" --agent {shlex.quote(options.agent)}"
-    matcher = options.matcher or layout.matcher
     if options.matcher and not layout.matcher:
         raise ValueError(f"{options.host} has no matchers")
+    skip = f" --skip {','.join(layout.skip)}" if layout.skip and not options.matcher else ""
     entries: dict[str, dict[str, Any]] = {}
-    for event in gates:
+    for event, default in gates.items():
         name = f" --event {event}" if layout.names_event else ""
-        words = f"{command}{name} --wait {wait_seconds:g}{FAIL_CLOSED}"
+        words = f"{command}{name}{skip} --wait {wait_seconds:g}{FAIL_CLOSED}"
         timeout = wait_seconds + MARGIN_SECONDS
+        matcher = options.matcher or default
         entries[event] = layout.entry(words, timeout, matcher=matcher, is_gate=True)
     for event in layout.reports:
         name = f" --event {event}" if layout.names_event else ""
         words = f"{command}{name}"
+        matcher = options.matcher or layout.matcher
         entries[event] = layout.entry(words, _REPORT_SECONDS, matcher=matcher, is_gate=False)
     return entries
 
 
 def program() -> str:
     """Return the command of this program by its full path: hosts have another PATH."""
-    path = shutil.which("signoff") if Path(sys.argv[0]).name != "signoff" else sys.argv[0]
+    path = shutil.which("signoff") if Path(sys.argv[0]).stem.lower() != "signoff" else sys.argv[0]
     if path:
         return shlex.quote(str(Path(path).absolute()))
     return f"{shlex.quote(sys.executable)} -m signoff_client"
@@ -82,7 +84,8 @@ def program() -> str:
 
 def is_ours(command: str, host: str) -> bool:
     """Return whether a command of the settings is this hook, wherever it is installed."""
-    return bool(re.search(rf"signoff(_client)?['\"]? hook {re.escape(host)}\b", command))
+    program = r"signoff(?:_client|\.exe)?['\"]? hook "
+    return bool(re.search(rf"{program}{re.escape(host)}\b", command, re.IGNORECASE))
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -8,6 +8,10 @@ from typing import Any, Final
 from signoff_client.hooks.events import Decision, changed_members
 
 NO_OTHER_WAY: Final = "Do not try another way."
+TOO_LARGE: Final = "A request has up to 256 KiB: write large files in several smaller calls."
+LONE_SURROGATE: Final = (
+    "its arguments have half of a UTF-16 surrogate pair, which is no text. Remove that character."
+)
 
 
 def approved(decision: Decision) -> str:
@@ -58,6 +62,14 @@ def unavailable(problem: str) -> str:
     return (
         f"This call was not approved, because Signoff cannot be asked: {sentence(problem)} "
         "This is no denial by a person. Issue the same call again later."
+    )
+
+
+def unacceptable(problem: str) -> str:
+    """Refuse what can never be asked about: the same call again would loop."""
+    return (
+        f"This call cannot be approved as it is: {sentence(problem)} "
+        "This is no denial by a person. Do not repeat this call; change it first."
     )
 
 
