@@ -136,16 +136,16 @@ def money_text(text: str, minor_unit: int | None = None) -> str:
             return ""  # no whole number: it is displayed as it is
         sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
         digits = digits.rjust(minor_unit + 1, "0")
-        whole = digits[: len(digits) - minor_unit]
-        return f"{sign}{whole}.{digits[len(whole) :]}" if minor_unit else f"{sign}{whole}"
+        integral = digits[: len(digits) - minor_unit]
+        return f"{sign}{integral}.{digits[len(integral) :]}" if minor_unit else f"{sign}{integral}"
     plain = f"{amount:f}"
     return plain if len(plain.partition(".")[0]) <= MAX_MONEY_DIGITS else ""
 
 
 def _with_decimals(text: str, decimals: int) -> str:
-    whole, _, fraction = text.partition(".")
+    integral, _, fraction = text.partition(".")
     fraction = fraction.ljust(decimals, "0")
-    return f"{whole}.{fraction}" if fraction else whole
+    return f"{integral}.{fraction}" if fraction else integral
 
 
 def _view(

@@ -41,8 +41,8 @@ class NumberFormat:
         match = _JSON_NUMBER.fullmatch(text)
         if match is None or len(match[2]) > _MAX_GROUPED:
             return text
-        sign, whole, fraction, exponent = match.groups()
-        grouped = re.sub(r"(?<=[0-9])(?=(?:[0-9]{3})+$)", self.group, whole)
+        sign, integral, fraction, exponent = match.groups()
+        grouped = re.sub(r"(?<=[0-9])(?=(?:[0-9]{3})+$)", self.group, integral)
         return f"{sign}{grouped}{self.decimal + fraction if fraction else ''}{exponent}"
 
     def read(self, text: str) -> str:
@@ -58,12 +58,12 @@ class NumberFormat:
         match = re.fullmatch(pattern + r"((?:[eE][+-]?[0-9]+)?)", text)
         if match is None:
             raise NotANumber(text)
-        sign, whole, fraction, exponent = match.groups()
-        digits = whole.replace(self.group, "")
+        sign, integral, fraction, exponent = match.groups()
+        digits = integral.replace(self.group, "")
         if digits.startswith("0") and digits != "0":
             raise NotANumber(text)
-        if whole.count(self.group) == 1 and fraction is None and not exponent:
-            other = f"{sign}{whole.replace(self.group, self.decimal)}".rstrip("0")
+        if integral.count(self.group) == 1 and fraction is None and not exponent:
+            other = f"{sign}{integral.replace(self.group, self.decimal)}".rstrip("0")
             raise AmbiguousNumber(f"{sign}{digits}", other.rstrip(self.decimal))
         return f"{sign}{digits}{'.' + fraction if fraction else ''}{exponent}"
 
