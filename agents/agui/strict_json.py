@@ -91,6 +91,11 @@ def dumps(value: Any) -> str:
     return text
 
 
+def dumps_arguments(value: Any) -> str:
+    """Return compact text that `loads_arguments` reads as this value: JSON, with NaN and so on."""
+    return escape_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
 def check_depth(raw: bytes, max_depth: int) -> None:
     """
     Raise JsonRejected if text is nested deeper, before a recursive parser sees it.

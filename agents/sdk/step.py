@@ -11,7 +11,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
 from pydantic_core import to_jsonable_python
 
-from agents.agui.strict_json import dumps
+from agents.agui.strict_json import dumps_arguments
 from agents.port import InterruptAnswer, RunContext
 from agents.sdk.context import AttachedFile, InterruptRequest, text_events, tool_call_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
@@ -114,7 +114,7 @@ class StepContext:
         json_args = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
         self.proposed.append(ProposedCall(tool, call_id, json_args, expires_in))
-        return tool_call_events(call_id, tool.name, dumps(json_args), self._message_id)
+        return tool_call_events(call_id, tool.name, dumps_arguments(json_args), self._message_id)
 
     def propose_invalid_call(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Return the id and events of an invalid call, which gets an error as its result."""

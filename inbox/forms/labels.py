@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, gettext_noop
 
+from agents.agui import strict_json
 from inbox.forms.number_format import number_format
 from inbox.forms.values import ABSENT
 from inbox.rules.schema.schema_regex import is_pattern_checked
@@ -46,6 +47,10 @@ READ_ONLY_MISSING = gettext_noop(
 KEY_MISSING = gettext_noop("Enter a name, or remove this pair.")
 DUPLICATE_KEY = gettext_noop("A field with this name already exists.")
 MASKED = gettext_noop("Hidden. Leave it unchanged to send the agent's original value.")
+NOT_JSON = gettext_noop(
+    "This value cannot be edited: JSON has no NaN, no infinity, no NUL and no half of a character. "
+    "Leave it unchanged to send the agent's original value."
+)
 PART_OF_MASK = gettext_noop("Replace the whole value, not part of the mask.")
 MASK_MOVED = gettext_noop("The value contains a mask. Enter the real value, or leave it unchanged.")
 _INVALID = gettext_noop("This value does not match the schema.")
@@ -77,8 +82,7 @@ def help_for(node: "Node") -> list[str]:
         first = examples[0] if isinstance(examples[0], str) else _number(examples[0])
         example = escape_invisible(first)[:MAX_DEFAULT_CHARACTERS]
         sentences.append(gettext("For example {example}").format(example=example))
-    if node.is_masked:
-        sentences.append(gettext(MASKED))
+    sentences += _original_hints(node)
     if "default" in schema and node.original is ABSENT and not node.is_secret:
         default = schema["default"]
         if isinstance(default, str | int | float) and default != "":
@@ -86,6 +90,29 @@ def help_for(node: "Node") -> list[str]:
             if len(text) <= MAX_DEFAULT_CHARACTERS:
                 sentences.append(gettext(_DEFAULT).format(default=text))
     return sentences
+
+
+#: Each value that JSON lacks is written with one of these; a text may hold them, too.
+_MAY_BE_NO_JSON = re.compile(r"NaN|Infinity|\\u0000|\\ud[89a-f]")
+_ANY_SIZE = strict_json.Limits(max_bytes=2**31, max_depth=1_000, max_nodes=2**31)
+
+
+def _original_hints(node: "Node") -> list[str]:
+    if node.is_masked:
+        return [gettext(MASKED)]
+    is_written = node.kind in ("json", "number")
+    return [gettext(NOT_JSON)] if is_written and _is_no_json(node.initial_text) else []
+
+
+def _is_no_json(text: str) -> bool:
+    """Return whether JSON text, as pages show it, is none that the form reads."""
+    if _MAY_BE_NO_JSON.search(text) is None:
+        return False
+    try:
+        strict_json.loads(text, limits=_ANY_SIZE)
+    except strict_json.JsonRejected:
+        return True
+    return False
 
 
 def _number(value: Any) -> str:

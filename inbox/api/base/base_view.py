@@ -11,7 +11,6 @@ from django.utils.cache import patch_cache_control
 from django.utils.decorators import method_decorator
 from django.utils.http import parse_etags
 from django.views.decorators.http import conditional_page
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -19,6 +18,7 @@ from rest_framework.viewsets import ViewSet
 from inbox.actions.idempotency import IdempotencyKey
 from inbox.api.base.known_names import check_parameters
 from inbox.api.base.pagination import Pagination, select_fields
+from inbox.platform.http.json_renderer import AnyValueJSONRenderer
 from inbox.queries.audit.deleted_threads import deletion_behind
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed, UnknownName
 from inbox.rules.people.access import Actor, may_see_secrets
@@ -132,7 +132,7 @@ class ApiView(ViewSet):
             raise PreconditionFailed(
                 "There is nothing at this address, so If-Match cannot hold."
             ) from error
-        body = JSONRenderer().render(response.data)
+        body = AnyValueJSONRenderer().render(response.data)
         return f'"{md5(body, usedforsecurity=False).hexdigest()}"'
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,6 +25,7 @@ from inbox.api.base.pagination import SLUG
 from inbox.api.base.schema import Page, Schema
 from inbox.api.runs.long_poll import MAX_WAIT_SECONDS, check_wait
 from inbox.api.runs.runs import agent_parameter
+from inbox.platform.http.json_renderer import AnyValueJSONRenderer
 from inbox.queries.agents import agents
 from inbox.queries.requests import requests
 from inbox.rules import errors
@@ -526,5 +526,5 @@ def _status(text: str) -> RequestStatus | None:
 
 def _etag_of(answer: Mapping[str, Any]) -> str:
     """Return the ETag of GET, as Django's middleware makes it."""
-    body = JSONRenderer().render(answer)
+    body = AnyValueJSONRenderer().render(answer)
     return f'"{md5(body, usedforsecurity=False).hexdigest()}"'

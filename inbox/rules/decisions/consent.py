@@ -10,7 +10,7 @@ from typing import Any
 
 import rfc8785
 
-from agents.agui.strict_json import escape_surrogates
+from agents.agui.strict_json import dumps_arguments, escape_surrogates
 
 _SORTED = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -75,7 +75,7 @@ def _extended(value: Any) -> str:
 
 def original_text(value: Any, text: str) -> str | None:
     """Return the JSON text in the author's order and numbers; None if it equals `text`."""
-    original = escape_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    original = dumps_arguments(value)
     return None if original == text else original
 
 

@@ -207,4 +207,4 @@ def _fill_template(
 
 
 def _value_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else _line(str(value))
+    return _line(value) if isinstance(value, str) else json.dumps(value)
