@@ -17,6 +17,8 @@ _EDIT_NAMES = frozenset(
     for changed in ("edit", "edited", "modified", "changed", "new", "updated", "tool", "")
     for what in ("args", "arguments", "input", "parameters", "params")
 ) | {"edit", "edits", "edited", "modifications", "changes"}
+#: Those that list changes only: an empty one changes nothing.
+_LISTS = frozenset({"edits", "modifications", "changes"})
 #: Members of an approval that are never edits, even if an argument has the same name.
 _APPROVAL_MEMBERS = ("approved", EDITED, "reason")
 
@@ -86,8 +88,12 @@ def _misplaced_edit(
         return "toolCall"
     others = {name: payload[name] for name in payload.keys() - named - {*_APPROVAL_MEMBERS}}
     for name in sorted(others):
-        accepted = [args[name]] if name in args else [args, {}, None] if _is_edit(name) else []
-        if accepted and not any(_is_equal(others[name], value) for value in accepted):
+        if name in args:
+            is_edit = not _is_equal(others[name], args[name])
+        else:
+            is_none = others[name] is None or (name in _LISTS and not others[name])
+            is_edit = _is_edit(name) and not is_none and not _is_equal(others[name], args)
+        if is_edit:
             return name
     return ""
 
