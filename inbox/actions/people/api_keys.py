@@ -103,6 +103,7 @@ def make_key(
             created_by=actor.label[:160],
             made_by_user_id=actor.person_id,
             owner_id=actor.person_id,
+            token_people=sorted(actor.person_ids),
             created_at=now,
             expires_at=_end(actor, now, days),
         )
@@ -150,8 +151,12 @@ def rotate_key(
         key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
         key.digest, key.prefix = digest_token(token), token[:PREFIX_CHARACTERS]
         key.rotated_at = now
+        key.former_made_by_user_id = key.made_by_user_id if overlap_hours else None
+        key.former_people = sorted(key.person_ids()) if overlap_hours else []
         key.made_by_user_id = actor.person_id or key.made_by_user_id
         key.owner_id = actor.person_id or key.owner_id
+        # With a key that creates keys, everybody who has it receives the token.
+        key.token_people = sorted(actor.person_ids or key.token_people)
         if days is not UNCHANGED:
             check_key(
                 name=key.name,
@@ -164,7 +169,11 @@ def rotate_key(
         else:
             check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
         key.save(
-            update_fields=[*_TOKEN_COLUMNS, "rotated_at", "expires_at", "made_by_user", "owner"]
+            update_fields=[
+                *(*_TOKEN_COLUMNS, "rotated_at", "expires_at"),
+                *("made_by_user", "former_made_by_user", "owner"),
+                *("token_people", "former_people"),
+            ]
         )
         record(
             key,

@@ -104,8 +104,11 @@ def _hand_over(
 ) -> None:
     if row.owner_id == heir.pk:
         return
+    if isinstance(row, ApiKey):
+        # The former owner may know the token.
+        row.token_people = sorted(row.person_ids() | {heir.pk})
     row.owner = heir
-    row.save(update_fields=["owner"])
+    row.save(update_fields=["owner", "token_people"] if isinstance(row, ApiKey) else ["owner"])
     detail = {"owner": heir.get_username(), "owner_id": str(heir.pk)}
     if isinstance(row, ApiKey):
         api_keys.record(row, "key.handed_over", actor, now, **detail)

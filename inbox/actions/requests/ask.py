@@ -51,7 +51,6 @@ from inbox.rules.requests.drafts import (
 )
 from inbox.rules.requests.request_outcomes import attach_digest
 from inbox.rules.requests.request_states import RequestStatus
-from inbox.rules.runs.retriers import retriers_from_text
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -206,6 +205,7 @@ def _run(thread: Thread, draft: RequestDraft, actor: Actor, now: datetime) -> Ru
         started_by=actor.label[:160],
         requester_user_id=actor.user_id,
         requester_key_id=actor.key_id,
+        requester_people=json.dumps(sorted(actor.person_ids)),
         queued_at=now,
         started_at=now,
         finished_at=now,
@@ -333,12 +333,10 @@ def _joined(session: AgentSession, digest: str, actor: Actor) -> AgentRequest | 
         if not _may_be_joined(candidate, now):
             return None
         run = Run.objects.filter(thread=thread).order_by("first_seq", "pk")[0]
-        if not run.is_requested_by(actor):
-            # Whoever uses the approval counts as one who requested it.
-            retriers = retriers_from_text(run.retriers).and_also(
-                person_id=actor.person_id, key_id=actor.key_id
-            )
-            Run.objects.filter(thread=thread).update(retriers=retriers.to_text())
+        # Whoever uses the approval counts as one who requested it.
+        retriers = run.retriers_with(actor)
+        if retriers != run.retriers:
+            Run.objects.filter(thread=thread).update(retriers=retriers)
         audit_trail.record(
             "request.attached", actor, now, thread=thread, run=run, request=str(candidate.pk)
         )

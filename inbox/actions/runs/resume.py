@@ -171,6 +171,7 @@ def requester_columns(run: Run) -> dict[str, Any]:
         "pulled": run.pulled,
         "requester_user_id": run.requester_user_id,
         "requester_key_id": run.requester_key_id,
+        "requester_people": run.requester_people,
         "retriers": run.retriers,
     }
 

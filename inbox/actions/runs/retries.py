@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
@@ -30,7 +29,6 @@ from inbox.queries.runs.queued_runs import is_resume
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.retriers import retriers_from_text
 from inbox.rules.runs.states import InterruptStatus, Reason, RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -93,7 +91,7 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
                 "resume": failed_run.resume,
                 "parent_external_id": failed_run.parent_external_id,
                 **requester_columns(failed_run),
-                **_retrier_columns(failed_run, actor),
+                "retriers": failed_run.retriers_with(actor),
             },
         )
         audit_trail.record(
@@ -110,15 +108,6 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
         elif retry.pulled:
             begin_pulled_run(thread=thread, run=retry, now=now)
         return StartedRun(retry, replayed=False)
-
-
-def _retrier_columns(run: Run, actor: Actor) -> dict[str, Any]:
-    if run.is_requested_by(actor):
-        return {}
-    retriers = retriers_from_text(run.retriers).and_also(
-        person_id=actor.person_id, key_id=actor.key_id
-    )
-    return {"retriers": retriers.to_text()}
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:

@@ -149,6 +149,7 @@ def _start_or_resume(
             "parent_external_id": request.parent_run_id,
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
+            "requester_people": json.dumps(sorted(actor.person_ids)),
         },
         claim=claim and may_run_more(agent.team_id),
     )

@@ -1,6 +1,7 @@
 """API keys."""
 
 from collections.abc import Collection
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
@@ -53,6 +54,24 @@ class ApiKey(models.Model):
         db_index=False,
         help_text="the last person to receive a token of it; null: a command, or not known",
     )
+    former_made_by_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="the person who received the former token",
+    )
+    token_people = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        help_text="sorted ids of those who received the token, or owned the key since",
+    )
+    former_people = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        help_text="the same of the former token",
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -79,6 +98,17 @@ class ApiKey(models.Model):
     def owned_by(cls, user_ids: Collection[int]) -> Q:
         """Return the condition for the keys that end when these people leave."""
         return Q(owner__in=user_ids) | Q(owner=None, made_by_user__in=user_ids)
+
+    def person_ids(self, now: datetime | None = None) -> frozenset[int]:
+        """
+        Return the people who can act with the token: who received it, and each owner since.
+
+        With `now` also those of the former token, until it ends.
+        """
+        people = {self.made_by_user_id, self.owner_id, *self.token_people}
+        if now is not None and self.former_until is not None and now < self.former_until:
+            people |= {self.former_made_by_user_id, *self.former_people}
+        return frozenset(person for person in people if person is not None)
 
     def permissions(self) -> frozenset[Permission]:
         return permissions_of_key(self.scopes, of_agent=self.agent_id is not None)

@@ -1,5 +1,7 @@
 """Threads, their runs and their event logs."""
 
+import json
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -113,6 +115,10 @@ class Run(models.Model):
     requester_key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
+    requester_people = models.TextField(
+        null=True,
+        help_text="JSON: ids of the people behind the requester when it asked; copied like it",
+    )
     retriers = models.TextField(
         null=True,
         help_text="JSON of inbox.rules.runs.retriers.Retriers; copied like the requester",
@@ -182,21 +188,37 @@ class Run(models.Model):
         """
         Return True if an approval by the actor is one by who requested or retried the run.
 
-        A key counts as the person who received its token, in each role.
+        A key counts as the people who can act with it, in each role.
         """
         is_own_key = actor.key_id is not None and (
             actor.key_id == self.requester_key_id
             or str(actor.key_id) in retriers_from_text(self.retriers).keys
         )
-        return is_own_key or actor.person_id in self.requester_person_ids
+        return is_own_key or bool(actor.person_ids & self.requester_person_ids)
 
     @property
     def requester_person_ids(self) -> frozenset[int]:
-        """The people who requested or retried the run, or received the token of a key that did."""
+        """
+        The people who requested or retried the run.
+
+        Of a key, those who could act with it when it asked, and those who can now.
+        """
         key = self.requester_key
-        people = {self.requester_user_id, key.made_by_user_id if key else None}
-        people |= retriers_from_text(self.retriers).people
-        return frozenset(person for person in people if person is not None)
+        return self._stored_person_ids | (key.person_ids() if key else frozenset())
+
+    def retriers_with(self, actor: Actor) -> str | None:
+        """Return `retriers` with the actor, unless it is the requester with the same people."""
+        if self.is_requested_by(actor) and actor.person_ids <= self._stored_person_ids:
+            return self.retriers
+        retriers = retriers_from_text(self.retriers)
+        return retriers.and_also(people=actor.person_ids, key_id=actor.key_id).to_text()
+
+    @property
+    def _stored_person_ids(self) -> frozenset[int]:
+        people = frozenset(json.loads(self.requester_people or "[]"))
+        if self.requester_user_id is not None:
+            people |= {self.requester_user_id}
+        return people | retriers_from_text(self.retriers).people
 
 
 class Event(models.Model):

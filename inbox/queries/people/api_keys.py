@@ -72,7 +72,8 @@ def actor_of_key(token: str, address: str = "") -> Actor | None:
         address=address,
         method="key",
         on_behalf=key.created_by,
-        maker_id=key.made_by_user_id,
+        maker_id=key.made_by_user_id if digest == key.digest else key.former_made_by_user_id,
+        key_people=key.person_ids(now),
     )
 
 

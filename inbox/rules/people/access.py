@@ -71,7 +71,8 @@ class Actor:
     address: str = field(default="", repr=False)  #: of the client that uses a key
     link_id: UUID | None = None  #: of a mail, by which a person decides one request
     on_behalf: str = ""  #: the creator of the key
-    maker_id: int | None = None  #: the person who received the key's token
+    maker_id: int | None = None  #: the person who received the token of the key that was sent
+    key_people: frozenset[int] = frozenset()  #: everybody who can act with the key
     #: The account in a chat that acts for the person; it may be disconnected at any time.
     chat_identity_id: UUID | None = None
     directory_id: UUID | None = None  #: that acts over SCIM; its token may end at any time
@@ -91,6 +92,11 @@ class Actor:
     def person_id(self) -> int | None:
         """The person who acts, or who received the token of the key that acts."""
         return self.user_id or self.maker_id
+
+    @property
+    def person_ids(self) -> frozenset[int]:
+        """The person who acts, or everybody who can act with the key that does."""
+        return self.key_people if self.user_id is None else frozenset({self.user_id})
 
 
 def may_enter(actor: Actor, required_sign_in: str) -> bool:

@@ -12,10 +12,10 @@ class Retriers:
     people: frozenset[int] = frozenset()
     keys: frozenset[str] = frozenset()
 
-    def and_also(self, *, person_id: int | None, key_id: UUID | None) -> "Retriers":
-        """Return these retriers and one more, a person or a key with its person."""
+    def and_also(self, *, people: frozenset[int], key_id: UUID | None) -> "Retriers":
+        """Return these retriers and one more, a person or a key with its people."""
         return Retriers(
-            self.people | ({person_id} if person_id is not None else set()),
+            self.people | people,
             self.keys | ({str(key_id)} if key_id is not None else set()),
         )
 
