@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 _REQUIRED: Final = ("id", "name", "issuer", "client_id", "client_secret")
-_ALLOWED: Final = {*_REQUIRED, "team", "role", "domains", "acr_values", "max_age"}
+_ALLOWED: Final = {*_REQUIRED, "team", "role", "domains", "acr_values", "max_age", "trusts_email"}
 _ROLES: Final = ("viewer", "reviewer", "admin")
 _MAIL_TIMEOUT_SECONDS = 10
 #: A name or an IPv4 address, perhaps after a wildcard; or an IPv6 address.
@@ -33,7 +33,8 @@ def parse_providers(text: str) -> list[dict[str, Any]]:
     Each has an id (part of URLs), a display name, issuer, client_id and client_secret. With `team`,
     a person without an account gets one in that team with `role` (default: viewer), if
     `domains` is missing or lists the domain of the e-mail address. `acr_values` are those of the
-    ID tokens that are accepted; `max_age` is in seconds.
+    ID tokens that are accepted; `max_age` is in seconds. With `trusts_email`, an address of
+    `domains` counts as verified if the provider does not say that it is not.
 
     Raises:
         ImproperlyConfigured.
@@ -82,6 +83,16 @@ def _check_provider(provider: Any) -> None:
         )
     if urlsplit(provider["issuer"]).scheme not in ("https", "http"):
         raise ImproperlyConfigured("SIGNOFF_OIDC: an issuer must be an http or https URL.")
+    trusts_email = provider.get("trusts_email", False)
+    if not isinstance(trusts_email, bool):
+        raise ImproperlyConfigured("SIGNOFF_OIDC: trusts_email must be true or false.")
+    domains = provider.get("domains", ["a"])
+    if not isinstance(domains, list) or not all(isinstance(name, str) and name for name in domains):
+        raise ImproperlyConfigured("SIGNOFF_OIDC: domains must be a list of names.")
+    if trusts_email and not provider.get("domains"):
+        raise ImproperlyConfigured(
+            "SIGNOFF_OIDC: trusts_email needs domains: the provider vouches for their addresses."
+        )
     values = provider.get("acr_values", ["a"])
     if not (isinstance(values, list) and values and all(map(_is_acr_value, values))):
         raise ImproperlyConfigured(

@@ -42,8 +42,17 @@ class Person:
 
     @property
     def email(self) -> str:
-        """Return the primary address in lower case, or else the first, "" without one."""
-        emails = [email for email in self.profile.get("emails") or () if email.get("value")]
+        """
+        Return the primary address in lower case, or else the first, "" without one.
+
+        Most mail servers deliver to ASCII names only (RFC 6531 is an extension): a person with
+        another address only has none here, and is created all the same.
+        """
+        emails = [
+            email
+            for email in self.profile.get("emails") or ()
+            if email.get("value") and email["value"].rpartition("@")[0].isascii()
+        ]
         primary = [email for email in emails if email.get("primary")]
         return str((primary or emails)[0]["value"]).strip().lower() if emails else ""
 

@@ -49,6 +49,9 @@ _FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
 _ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
+#: Reasons in the log; addresses of people are not written there.
+_NOT_IN_DOMAINS: Final = "the domain of the address is not in domains"
+_NOT_INVITED: Final = "nobody has this address, and the provider has no team"
 #: What the user info may add to an ID token.
 _USER_INFO: Final = ("email", "email_verified", "name")
 #: Exceptions that an invalid or missing response of a provider can raise.
@@ -77,7 +80,7 @@ class Provider(OpenIDConnectOAuth2Adapter):
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
         """
-        Verify the ID token, and fetch the e-mail address if the token has none.
+        Verify the ID token, and fetch what it does not say about the e-mail address.
 
         django-allauth does not verify the signature, and does not compare the subject of the
         user info with that of the token.
@@ -93,13 +96,26 @@ class Provider(OpenIDConnectOAuth2Adapter):
             audience=app.client_id,
             lookup_kid=jwtkit.lookup_kid_jwk,
         )
-        if "email" not in claims and "userinfo_endpoint" in config:
-            more = self._fetch_user_info(token.token)
-            if more.get("sub") == claims["sub"]:
-                # How and when the person signed in is in the signed token only.
-                claims |= {name: more[name] for name in _USER_INFO if name in more}
+        if not {"email", "email_verified"} <= set(claims) and "userinfo_endpoint" in config:
+            # How and when the person signed in is in the signed token only.
+            claims |= self._email_claims(claims, token.token)
         provider: Any = self.get_provider()  # type: ignore[no-untyped-call]
         return provider.sociallogin_from_response(request, {"id_token": claims})
+
+    def _email_claims(self, claims: dict[str, Any], access_token: str) -> dict[str, Any]:
+        """Return what the user info adds; whether an address is verified is about its own."""
+        try:
+            more: dict[str, Any] = self._fetch_user_info(access_token)
+        except _PROVIDER_ERRORS:
+            if "email" not in claims:
+                raise
+            # People who are linked already need no address.
+            log.warning("no user info of a provider", provider=self.provider_id, exc_info=True)
+            return {}
+        if more.get("sub") != claims["sub"]:
+            return {}
+        names = _USER_INFO if "email" in more else ("name",)
+        return {name: more[name] for name in names if name in more}
 
 
 class OidcAdapter(DefaultSocialAccountAdapter):
@@ -156,32 +172,53 @@ def _provider(provider_id: str) -> dict[str, Any]:
 
 def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
     """Return the user with the verified address, a new one if they may join, or None."""
-    email = str(claims.get("email", "")).lower()
-    # Some providers send the string "true"; the string "false" is truthy.
-    if not email or claims.get("email_verified") not in (True, "true"):
-        return None
     provider = _provider(provider_id)
+    email = str(claims.get("email") or "").lower()
     domain = email.rpartition("@")[2]
+    if reason := _distrust(provider, claims):
+        log.warning("sign-in of a provider refused", provider=provider_id, reason=reason)
+        return None
     is_of_provider = domain in provider.get("domains", [domain])
     user = user_by_verified_email(email)
     if user is not None:
         # One provider must not vouch for addresses that another one has.
-        return user if is_of_provider else None
+        if is_of_provider:
+            return user
+        log.warning("sign-in of a provider refused", provider=provider_id, reason=_NOT_IN_DOMAINS)
+        return None
     team = provider.get("team", "") if is_of_provider else ""
     try:
-        return join_by_provider(
+        joined = join_by_provider(
             email=email,
             full_name=str(claims.get("name", "")),
             provider_id=provider_id,
             team_slug=team,
             role=Role(provider.get("role", "viewer")),
         )
+        if joined is None:
+            reason = _NOT_INVITED if is_of_provider else _NOT_IN_DOMAINS
+            log.warning("sign-in of a provider refused", provider=provider_id, reason=reason)
+        return joined
     except NotFound:
         log.warning("provider names no team", provider=provider_id, team=team)
         return None
     except IntegrityError:
         # A concurrent request created the account, probably from another tab.
         return user_by_verified_email(email)
+
+
+def _distrust(provider: dict[str, Any], claims: dict[str, Any]) -> str:
+    """Return why the address in the claims is not taken as verified, or nothing."""
+    email = str(claims.get("email") or "").lower()
+    if not email:
+        return "no email in the ID token and the user info"
+    if "email_verified" in claims:
+        # Some providers send the string "true"; the string "false" is truthy.
+        is_verified = claims["email_verified"] in (True, "true")
+        return "" if is_verified else "email_verified is not true"
+    if not provider.get("trusts_email"):
+        return "no email_verified; see trusts_email of SIGNOFF_OIDC"
+    return "" if email.rpartition("@")[2] in provider["domains"] else _NOT_IN_DOMAINS
 
 
 def start_sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:

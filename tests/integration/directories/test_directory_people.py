@@ -50,6 +50,35 @@ def member(world, bea):
 # -- creating -------------------------------------------------------------------------------------
 
 
+def test_an_address_that_is_not_ascii_does_not_keep_a_person_out(scim):
+    foreign = {"value": "jürgen@corp.example", "primary": True}
+    plain = {"value": "juergen@corp.example"}
+
+    alone = scim.add_user("jurgen", emails=[foreign])
+    both = scim.add_user("jurgen2", emails=[foreign, plain])
+
+    assert (alone.status_code, both.status_code) == (201, 201)
+    assert alone.json()["emails"][0]["value"] == "jürgen@corp.example"
+    assert not EmailAddress.objects.filter(user=account(alone)).exists()
+    assert EmailAddress.objects.get(user=account(both)).email == "juergen@corp.example"
+
+
+def test_an_address_that_becomes_foreign_is_removed(scim, bea):
+    path = f"Users/{bea.json()['id']}"
+    value = [{"value": "béa@corp.example", "primary": True}]
+
+    changed = scim.patch(path, {"op": "replace", "path": "emails", "value": value})
+
+    assert changed.status_code == 200
+    assert not EmailAddress.objects.filter(user=account(bea)).exists()
+
+
+def test_a_domain_that_is_not_ascii_is_an_address(scim):
+    emails = [{"value": "anna@exämple.com", "primary": True}]
+
+    assert EmailAddress.objects.get(user=account(scim.add_user("anna", emails=emails)))
+
+
 def test_a_new_person_has_an_account_without_password_and_teams(bea):
     user = account(bea)
 

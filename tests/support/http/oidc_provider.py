@@ -23,6 +23,7 @@ class Provider:
         self.claims: dict[str, Any] = {}
         self.signs_with = self._key = rsa.generate_private_key(65537, 2048)
         self.is_down = False
+        self.user_info: dict[str, Any] | None = None  #: None: the provider has no such endpoint
         self.audience = CLIENT
         self.signs_with_secret = False
         self.states: list[str] = []
@@ -61,8 +62,12 @@ class Provider:
         elif parts.path == "/.well-known/openid-configuration":
             names = {"authorization": "authorize", "token": "token"}
             ends = {f"{name}_endpoint": f"{self.url}/{path}" for name, path in names.items()}
+            if self.user_info is not None:
+                ends["userinfo_endpoint"] = f"{self.url}/me"
             issuer = self.names_issuer or self.url
             _answer(request, 200, {"issuer": issuer, "jwks_uri": f"{self.url}/keys", **ends})
+        elif parts.path == "/me":
+            _answer(request, 200 if self.user_info else 500, self.user_info or {})
         elif parts.path == "/keys":
             key = json.loads(RSAAlgorithm.to_jwk(self._key.public_key()))
             published = {**key, "kid": "k1", "alg": "RS256"}

@@ -10,6 +10,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
+from structlog.testing import capture_logs
 
 from inbox.models import Team
 from inbox.platform.setting_parsers import allauth_settings, parse_providers
@@ -183,4 +184,106 @@ def test_an_acr_that_is_asked_for_counts_as_second_factor(world, bob):
 )
 def test_requirements_that_make_no_sense_are_refused_at_start(corp, more):
     with pytest.raises(ImproperlyConfigured):
+        parse_providers(corp.setting(**more))
+
+
+# -- addresses that the provider does not call verified ------------------------------------------
+
+TRUST = {"domains": ["example.com"], "trusts_email": True}
+
+
+def enter(person: Person, email_verified: Any = None, **claims: Any) -> str:
+    """Sign in with a token that has no `email_verified` unless it is given."""
+    verified = {} if email_verified is None else {"email_verified": email_verified}
+    person.provider.claims = {"sub": "7", "email": "bob@example.com", **verified, **claims}
+    redirect = httpx.get(person.browser.get("/login/corp/?next=/threads/").url)
+    back = urlsplit(redirect.headers["Location"])
+    return str(person.browser.get(f"{back.path}?{back.query}").url)
+
+
+@pytest.fixture
+def user_info(corp) -> Iterator[Provider]:
+    yield corp
+    corp.user_info = None
+
+
+def test_a_token_without_email_verified_needs_a_setting(bob):
+    with capture_logs() as logs:
+        assert enter(bob) == "/login/"
+    assert "No account is linked" in bob.reads()
+    assert [row["reason"] for row in logs if "refused" in row["event"]] == [
+        "no email_verified; see trusts_email of SIGNOFF_OIDC"
+    ]
+    assert "bob@" not in str(logs)
+
+    bob.configure(**TRUST)
+
+    assert enter(bob) == "/threads/"
+
+
+@pytest.mark.parametrize("value", [False, "false", 0, "yes"])
+def test_an_address_that_is_not_verified_is_never_trusted(bob, value):
+    bob.configure(**TRUST)
+
+    with capture_logs() as logs:
+        assert enter(bob, value) == "/login/"
+    assert "email_verified is not true" in str(logs)
+
+
+def test_only_addresses_of_the_domains_are_trusted(bob):
+    bob.configure(domains=["corp.example"], trusts_email=True)
+
+    with capture_logs() as logs:
+        assert enter(bob) == "/login/"
+    assert "the domain of the address is not in domains" in str(logs)
+
+
+def test_the_user_info_says_that_an_address_is_verified(bob, user_info):
+    user_info.user_info = {"sub": "7", "email": "bob@example.com", "email_verified": True}
+
+    assert enter(bob) == "/threads/"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"sub": "8", "email": "bob@example.com", "email_verified": True},
+        {"sub": "7", "email_verified": True},
+        {"sub": "7", "email": "bob@example.com", "email_verified": False},
+        {},
+    ],
+    ids=["another person", "no address", "not verified", "broken"],
+)
+def test_other_user_info_verifies_no_address(bob, user_info, answer):
+    user_info.user_info = answer
+
+    assert enter(bob) == "/login/"
+
+
+def test_user_info_that_denies_beats_the_setting(bob, user_info):
+    bob.configure(**TRUST)
+    user_info.user_info = {"sub": "7", "email": "bob@example.com", "email_verified": False}
+
+    assert enter(bob) == "/login/"
+
+
+def test_linked_people_enter_while_the_user_info_is_broken(bob, user_info):
+    assert enter(bob, True) == "/threads/"
+    user_info.user_info = {}
+    bob.browser = Client()
+
+    assert enter(bob) == "/threads/"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"trusts_email": True},
+        {"trusts_email": True, "domains": []},
+        {"trusts_email": "yes", "domains": ["example.com"]},
+        {"domains": "example.com"},
+    ],
+)
+def test_trust_without_domains_is_refused_at_start(corp, more):
+    with pytest.raises(ImproperlyConfigured, match="domains|trusts_email"):
         parse_providers(corp.setting(**more))
