@@ -35,13 +35,14 @@ from inbox.platform.setting_parsers import (
     parse_host_patterns,
     parse_providers,
     parse_vapid_key,
+    path_setting,
 )
 from inbox.rules.limits.team_limits import parse_limits
 from inbox.rules.people.passwords import MIN_PASSWORD_CHARACTERS
 from inbox.rules.people.team_settings import MAX_THREAD_DAYS
 
 BASE_DIR = Path(__file__).resolve().parents[2]
-DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
+DATA_DIR = path_setting("SIGNOFF_DATA_DIR", BASE_DIR / "var")
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 DATABASE_URL = read_secret("DATABASE_URL")
 REDIS_URL = redis_address(
@@ -51,7 +52,9 @@ REDIS_URL = redis_address(
 )
 EMBEDDED = not REDIS_URL
 # The demo agent counts real executions in a database of its own.
-os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3"))
+os.environ["SIGNOFF_LEDGER"] = str(
+    path_setting("SIGNOFF_LEDGER", DATA_DIR / "rehearsal-ledger.sqlite3")
+)
 
 DEBUG = os.environ.get("SIGNOFF_DEBUG") == "1"
 
@@ -286,7 +289,7 @@ AUDIT_KEY = read_secret("SIGNOFF_AUDIT_KEY")
 AUDIT_KEY_FILE = DATA_DIR / "audit-key"
 #: Whether only `serve --signer` signs, so that no other process has the key.
 SEPARATE_SIGNER = os.environ.get("SIGNOFF_SEPARATE_SIGNER") == "1"
-AUDIT_CHECKPOINTS = Path(os.environ.get("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints"))
+AUDIT_CHECKPOINTS = path_setting("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints")
 #: URLs of further places for checkpoints: file, syslog, git, http or s3 (comma-separated).
 AUDIT_SINKS = tuple(
     filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
@@ -484,7 +487,7 @@ DEMO_PEOPLE: Sequence[str] = ()
 #: Whether the exceptions of agents are stored and shown with their runs. Set by `serve --demo` on
 #: this machine only, never from the environment: their texts may have secrets.
 SHOWS_AGENT_ERRORS = False
-STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
+STATIC_ROOT = path_setting("SIGNOFF_STATIC_ROOT", DATA_DIR / "static")
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {
     "files": storage_options(FILES_URL, FILES_DIR),

@@ -22,7 +22,7 @@ from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.actions.runs.start_run import RunRequest, new_external_id
-from inbox.management.demo_history import DAYS, make_history
+from inbox.management.demo_history import DAYS, drive, make_history
 from inbox.management.past_clock import clock_set_back
 from inbox.management.teams import add_agent, add_external_agent, ensure_team_by_slug
 from inbox.platform import clock
@@ -153,7 +153,7 @@ def _seed(*, with_history: bool) -> Credentials:
     runs = {message: _start(agents[name], value, message) for name, value, message in RUNS}
     if with_history:
         claimed = runs[CLAIMED]
-        engine.execute_run(claimed.pk)
+        drive(claimed.thread)
         claim_interrupt(
             interrupt_id=claimed.interrupts.get().pk, actor=_people_of(team.pk)[CLAIMED_BY]
         )

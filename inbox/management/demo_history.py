@@ -5,10 +5,11 @@ It is made through the ordinary actions, under a clock that is set back, so that
 audit trail are as real as those of new requests.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from inbox import engine
 from inbox.actions.decisions.decide import decide
@@ -20,6 +21,9 @@ from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 
 #: The days before the first start with which the history begins.
 DAYS = 14
+#: How long a worker of another process may take for a run of the demo.
+_WORKER_SECONDS: Final = 60
+_POLL_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def make_history(
         begin = day.replace(hour=hour, minute=minute, second=11, microsecond=0)
         clock.move_to(begin)
         run = start(agents[past.agent], past.value, past.message)
-        engine.execute_run(run.pk)
+        drive(run.thread)
         for answer in past.answers:
             clock.move_to(begin + timedelta(minutes=answer.minutes))
             _answer(run.thread, answer, people[answer.by])
@@ -150,5 +154,16 @@ def _resume(thread: Any, clock: PastClock) -> None:
     for run in thread.runs.exclude(resume_at=None):
         clock.move_to(run.resume_at)
         resume_if_due(run_id=run.pk)
-    for run in thread.runs.filter(status=RunStatus.QUEUED):
-        engine.execute_run(run.pk)
+    drive(thread)
+
+
+def drive(thread: Any) -> None:
+    """Drive the thread's runs, and wait for those that a worker has claimed before this process."""
+    moving = thread.runs.filter(status__in=(RunStatus.QUEUED, RunStatus.RUNNING))
+    end = time.monotonic() + _WORKER_SECONDS
+    while (run := moving.first()) is not None:
+        engine.execute_run(run.pk)  # does nothing if a worker has claimed it
+        if time.monotonic() > end:
+            raise RuntimeError(f"the demo cannot be created: a worker has not ended run {run.pk}")
+        if moving.exists():
+            time.sleep(_POLL_SECONDS)

@@ -7,8 +7,10 @@ Remove when: Django reads mail settings from a URL, and allauth reads providers 
 
 import base64
 import json
+import os
 import re
 import secrets
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +26,11 @@ _HOST_PATTERN: Final = re.compile(
 )
 #: The order of the group of P-256 (FIPS 186-5).
 _P256_ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+
+
+def path_setting(name: str, default: Path) -> Path:
+    """Return the path in an environment variable; an empty one counts as not set."""
+    return Path(os.environ.get(name) or default)
 
 
 def parse_providers(text: str) -> list[dict[str, Any]]:
@@ -83,16 +90,7 @@ def _check_provider(provider: Any) -> None:
         )
     if urlsplit(provider["issuer"]).scheme not in ("https", "http"):
         raise ImproperlyConfigured("SIGNOFF_OIDC: an issuer must be an http or https URL.")
-    trusts_email = provider.get("trusts_email", False)
-    if not isinstance(trusts_email, bool):
-        raise ImproperlyConfigured("SIGNOFF_OIDC: trusts_email must be true or false.")
-    domains = provider.get("domains", ["a"])
-    if not isinstance(domains, list) or not all(isinstance(name, str) and name for name in domains):
-        raise ImproperlyConfigured("SIGNOFF_OIDC: domains must be a list of names.")
-    if trusts_email and not provider.get("domains"):
-        raise ImproperlyConfigured(
-            "SIGNOFF_OIDC: trusts_email needs domains: the provider vouches for their addresses."
-        )
+    _check_trust(provider)
     values = provider.get("acr_values", ["a"])
     if not (isinstance(values, list) and values and all(map(_is_acr_value, values))):
         raise ImproperlyConfigured(
@@ -103,6 +101,19 @@ def _check_provider(provider: Any) -> None:
         raise ImproperlyConfigured("SIGNOFF_OIDC: max_age must be a number of seconds.")
     if provider.get("role", "viewer") not in _ROLES:
         raise ImproperlyConfigured(f"SIGNOFF_OIDC: a role must be one of {', '.join(_ROLES)}.")
+
+
+def _check_trust(provider: dict[str, Any]) -> None:
+    trusts_email = provider.get("trusts_email", False)
+    if not isinstance(trusts_email, bool):
+        raise ImproperlyConfigured("SIGNOFF_OIDC: trusts_email must be true or false.")
+    domains = provider.get("domains", ["a"])
+    if not isinstance(domains, list) or not all(isinstance(name, str) and name for name in domains):
+        raise ImproperlyConfigured("SIGNOFF_OIDC: domains must be a list of names.")
+    if trusts_email and not provider.get("domains"):
+        raise ImproperlyConfigured(
+            "SIGNOFF_OIDC: trusts_email needs domains: the provider vouches for their addresses."
+        )
 
 
 def _is_acr_value(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Static files: compressed, and named after their content."""
 
+import fcntl
 import hashlib
 import re
 from importlib.metadata import version
@@ -24,6 +25,8 @@ _INDENTATION = re.compile(rb"^ +", re.MULTILINE)
 _UNUSED = ["rest_framework", "select2", "redoc"]
 #: In the directory of collected files, with the digest of what they were collected from.
 _MARKER = ".collected"
+#: In the same directory: locked by the process that collects.
+_LOCK = ".collecting"
 
 #: Brotli at its best level takes a second for each 250 kB, and all of them at the first start.
 _MAX_BEST_BYTES = 60_000
@@ -58,16 +61,21 @@ def collect_static_files() -> bool:
     """
     Collect the static files, unless what they are collected from is the same as the last time.
 
-    Returns whether they were collected: to compress them takes five seconds of processor time.
+    Processes that start together wait for the first of them: each would replace files that
+    another one is reading. Returns whether they were collected: to compress them takes five seconds
+    of processor time.
     """
-    marker = Path(settings.STATIC_ROOT) / _MARKER
+    root = Path(settings.STATIC_ROOT)
     digest = _digest_of_sources()
-    if marker.exists() and marker.read_text() == digest:
-        return False
-    # If the process is stopped meanwhile, the next start collects all of them.
-    marker.unlink(missing_ok=True)
-    call_command("collectstatic", verbosity=0, interactive=False, ignore=_UNUSED)
-    marker.write_text(digest)
+    with (root / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # given back when the file is closed, or its process ends
+        marker = root / _MARKER
+        if marker.exists() and marker.read_text() == digest:
+            return False
+        # If the process is stopped meanwhile, the next start collects all of them.
+        marker.unlink(missing_ok=True)
+        call_command("collectstatic", verbosity=0, interactive=False, ignore=_UNUSED)
+        marker.write_text(digest)
     return True
 
 

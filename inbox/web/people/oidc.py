@@ -51,7 +51,7 @@ _ALGORITHMS: Final = frozenset(
 )
 #: Reasons in the log; addresses of people are not written there.
 _NOT_IN_DOMAINS: Final = "the domain of the address is not in domains"
-_NOT_INVITED: Final = "nobody has this address, and the provider has no team"
+_NOT_INVITED: Final = "nobody has this address, and the provider has no team for it"
 #: What the user info may add to an ID token.
 _USER_INFO: Final = ("email", "email_verified", "name")
 #: Exceptions that an invalid or missing response of a provider can raise.
@@ -173,34 +173,36 @@ def _provider(provider_id: str) -> dict[str, Any]:
 def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
     """Return the user with the verified address, a new one if they may join, or None."""
     provider = _provider(provider_id)
-    email = str(claims.get("email") or "").lower()
-    domain = email.rpartition("@")[2]
-    if reason := _distrust(provider, claims):
+    user, reason = None, _distrust(provider, claims)
+    if not reason:
+        email = str(claims["email"]).lower()
+        domain = email.rpartition("@")[2]
+        is_of_provider = domain in provider.get("domains", [domain])
+        user = user_by_verified_email(email)
+        if user is None:
+            user = _join(
+                provider, email, claims, provider.get("team", "") if is_of_provider else ""
+            )
+            reason = _NOT_INVITED
+        elif not is_of_provider:
+            # One provider must not vouch for addresses that another one has.
+            user, reason = None, _NOT_IN_DOMAINS
+    if user is None:
         log.warning("sign-in of a provider refused", provider=provider_id, reason=reason)
-        return None
-    is_of_provider = domain in provider.get("domains", [domain])
-    user = user_by_verified_email(email)
-    if user is not None:
-        # One provider must not vouch for addresses that another one has.
-        if is_of_provider:
-            return user
-        log.warning("sign-in of a provider refused", provider=provider_id, reason=_NOT_IN_DOMAINS)
-        return None
-    team = provider.get("team", "") if is_of_provider else ""
+    return user
+
+
+def _join(provider: dict[str, Any], email: str, claims: dict[str, Any], team: str) -> User | None:
     try:
-        joined = join_by_provider(
+        return join_by_provider(
             email=email,
             full_name=str(claims.get("name", "")),
-            provider_id=provider_id,
+            provider_id=provider["id"],
             team_slug=team,
             role=Role(provider.get("role", "viewer")),
         )
-        if joined is None:
-            reason = _NOT_INVITED if is_of_provider else _NOT_IN_DOMAINS
-            log.warning("sign-in of a provider refused", provider=provider_id, reason=reason)
-        return joined
     except NotFound:
-        log.warning("provider names no team", provider=provider_id, team=team)
+        log.warning("provider names no team", provider=provider["id"], team=team)
         return None
     except IntegrityError:
         # A concurrent request created the account, probably from another tab.

@@ -1,7 +1,11 @@
 """Static files as browsers load them."""
 
+import fcntl
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from threading import Barrier
 
 import pytest
 from django.core.management import call_command
@@ -78,3 +82,26 @@ def test_static_files_are_collected_again_after_a_start_that_was_stopped(script,
 
 def _stop(*_, **__):
     raise KeyboardInterrupt
+
+
+def test_processes_that_start_together_collect_once(script):
+    starts = Barrier(4)
+
+    def start(_number):
+        starts.wait(60)
+        return collect_static_files()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(start, range(4))) == [False, False, False, True]
+
+
+def test_a_process_that_collects_makes_others_wait(settings, script):
+    with (settings.STATIC_ROOT / ".collecting").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with ThreadPoolExecutor(1) as pool:
+            start = pool.submit(collect_static_files)
+            with pytest.raises(NotYet):
+                start.result(timeout=0.2)
+            assert not (settings.STATIC_ROOT / ".collected").exists()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert start.result(timeout=60)

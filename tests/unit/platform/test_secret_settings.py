@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -16,6 +17,7 @@ from inbox.platform.deployment.secret_settings import (
     read_secret,
     read_secrets,
 )
+from inbox.platform.setting_parsers import path_setting
 from tests.support.processes import REPOSITORY, embedded_environment
 
 KEYS = [f"key number {number} of more than 32 characters" for number in range(4)]
@@ -222,3 +224,14 @@ def test_secrets_of_the_environment_that_others_can_read_are_reported(
     monkeypatch.setenv("SIGNOFF_REDIS_PASSWORD_FILE", str(tmp_path / "password"))
 
     assert ids() == ["signoff.W012"]
+
+
+@pytest.mark.parametrize(
+    ("value", "path"), [(None, "/srv/var"), ("", "/srv/var"), ("/data", "/data"), (".", ".")]
+)
+def test_an_empty_path_counts_as_not_set(monkeypatch, value, path):
+    monkeypatch.delenv("SIGNOFF_DATA_DIR", raising=False)
+    if value is not None:
+        monkeypatch.setenv("SIGNOFF_DATA_DIR", value)
+
+    assert path_setting("SIGNOFF_DATA_DIR", Path("/srv/var")) == Path(path)
