@@ -94,7 +94,7 @@ def tool_call_detail(actor: Actor, call_id: UUID) -> ToolCallDetail:
     Raises:
         NotFound, Forbidden.
     """
-    call = ToolCall.objects.select_related("agent", "team").filter(pk=call_id).first()
+    call = ToolCall.objects.select_related("agent", "team", "run").filter(pk=call_id).first()
     if call is None:
         raise NotFound()
     require(actor, call.team_id, Permission.READ, call.agent_id)
@@ -202,7 +202,7 @@ def _within_days(part: "QuerySet[ToolCall]", filters: CallFilter) -> "QuerySet[T
 
 
 def _load(ids: Sequence[UUID]) -> list[ToolCall]:
-    rows = ToolCall.objects.filter(pk__in=ids).select_related("agent", "thread")
+    rows = ToolCall.objects.filter(pk__in=ids).select_related("agent", "thread", "run")
     rows = rows.defer("thread__messages", "thread__state", "thread__client_messages")
     interrupts = Prefetch("interrupts", queryset=_with_decisions(Interrupt.objects.all()))
     return list(rows.prefetch_related(interrupts).order_by("-pk"))

@@ -17,7 +17,7 @@ from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of
 from inbox.rules.runs.headings import call_heading
-from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
+from inbox.rules.runs.states import RunStatus, ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
@@ -36,6 +36,8 @@ VERDICTS = {
     ToolCallOutcome.CANCELLED: (gettext_noop("Cancelled"), "line", "circle-slash"),
     ToolCallOutcome.EXPIRED: (gettext_noop("Expired"), "line", "circle-slash"),
 }
+#: The states of calls that have started.
+RAN = frozenset({ToolCallState.STARTED, ToolCallState.SETTLED, ToolCallState.IN_DOUBT})
 STATES = {
     ToolCallState.PROPOSED: gettext_noop("Not started"),
     ToolCallState.STARTED: gettext_noop("Running"),
@@ -75,6 +77,7 @@ class CallRow:
     decided_at: datetime | None
     changes: ChangeSummary  #: of the arguments, before they were approved
     is_asked: bool  #: an interrupt for it is open
+    unasked: str  #: what became of it where nobody was asked
     state: str
     started_at: datetime | None
     settled_at: datetime | None
@@ -130,6 +133,7 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         decided_at=decided_at,
         changes=_changes(call, interrupts),
         is_asked=any(interrupt.closed_at is None for interrupt in interrupts),
+        unasked=gettext(_unasked(call)),
         state=gettext(STATES[ToolCallState(call.state)]),
         started_at=call.started_at,
         settled_at=call.settled_at,
@@ -185,6 +189,15 @@ def span(took: timedelta) -> str:
 
 def _span_between(begun: datetime | None, end: datetime | None) -> str:
     return span(end - begun) if begun and end else ""
+
+
+def _unasked(call: ToolCall) -> str:
+    """Return what became of a call without a decision: it ran only if it has started."""
+    if call.started_at is not None or call.state in RAN:
+        return gettext_noop("Ran without approval")
+    if call.run.status == RunStatus.FAILED:
+        return gettext_noop("The run failed before anybody was asked")
+    return gettext_noop("Nobody was asked")
 
 
 def _title(call: ToolCall, interrupts: Sequence[Any]) -> str:

@@ -4,17 +4,20 @@ import json
 import re
 
 import pytest
+from django.utils import timezone
 
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt
-from inbox.models import AuditEntry, ToolCall
+from inbox.models import Agent, AuditEntry, Run, ToolCall
 from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
 from inbox.rules.schema.secrets import MASK
+from inbox.web.audit.audit_rows import call_row
 from tests.integration.audit.conftest import auditor, log_directory, log_snapshot
 from tests.support.agents.agent_events import about, asking, proposed
+from tests.support.limits import limit_teams
 from tests.support.steps import (
     approve,
     deny,
@@ -362,3 +365,41 @@ def test_a_changed_secret_is_marked_without_its_value(reads_bob, world, bob, as_
     assert f"<del>  &quot;password&quot;: &quot;{MASK}&quot;" in page
     assert f"<ins>  &quot;password&quot;: &quot;{MASK}&quot;" in page
     assert "canary-" not in page
+
+
+RAN, FAILED, UNASKED = (
+    "Ran without approval",
+    "The run failed before anybody was asked",
+    "Nobody was asked",
+)
+
+
+def test_calls_of_a_run_that_failed_at_a_limit_did_not_run(reads_ana, world, settings):
+    limit_teams(settings, open_requests=2)
+    start(world, "rehearse:parallel3")
+
+    for page in (
+        words(reads_ana.get("/audit/")),
+        words(reads_ana.get(path(ToolCall.objects.first()))),
+    ):
+        assert FAILED in page
+        assert RAN not in page
+
+
+@pytest.mark.parametrize(
+    ("state", "run_status", "expected"),
+    [
+        ("proposed", "succeeded", UNASKED),
+        ("not_run", "cancelled", UNASKED),
+        ("proposed", "failed", FAILED),
+        ("settled", "succeeded", RAN),
+        ("settled", "failed", RAN),
+        ("started", "running", RAN),
+        ("in_doubt", "failed", RAN),
+    ],
+)
+def test_only_calls_that_ran_ran_without_approval(state, run_status, expected):
+    call = ToolCall(name="pay", args="{}", state=state, proposed_at=timezone.now())
+    call.agent, call.run = Agent(slug="desk"), Run(status=run_status)
+
+    assert call_row(call, [], url="/").unasked == expected
