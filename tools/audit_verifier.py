@@ -106,6 +106,7 @@ PROBLEMS = {
     "arguments_not_proposed": gettext_noop("its arguments are not what was proposed"),
     "interrupt_not_recorded": gettext_noop("no entry records this interrupt"),
     "interrupt_gone": gettext_noop("the recorded interrupt is missing"),
+    "file_differs": gettext_noop("its digest is not the one that a request displayed"),
     "interrupt_differs": gettext_noop("it differs from the recorded interrupt"),
     "ruling_differs": gettext_noop("its policy ruling differs from the recorded one"),
     "version_differs": gettext_noop("it differs from the recorded policy"),

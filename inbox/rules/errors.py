@@ -295,6 +295,12 @@ class AuditSinkLags(ContractError):
     code = "AUDIT_SINK_LAGS"
 
 
+class FileChanged(ContractError):
+    """The stored bytes of a file are not those that were sent; it is not served, nor approved."""
+
+    code = "FILE_CHANGED"
+
+
 class ViewChanged(ContractError):
     """The interrupt has changed since it was displayed for the decision."""
 

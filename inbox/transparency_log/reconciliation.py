@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
+from uuid import UUID
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
@@ -11,6 +12,7 @@ from inbox.actions.policies.rulings import audit_detail
 from inbox.models import (
     AuditEntry,
     Decision,
+    File,
     Interrupt,
     PolicyVersion,
     Ruling,
@@ -20,6 +22,7 @@ from inbox.models import (
 )
 from inbox.queries.audit.deleted_threads import DELETED, of_deleted_thread
 from inbox.queries.decisions.verified_decisions import check_decision
+from inbox.queries.files.files import displayed_files, with_files
 from inbox.rules import errors
 from inbox.rules.decisions.consent import RULED_VIEW_VERSIONS, digest
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
@@ -44,6 +47,7 @@ def reconcile(thread: Any = None) -> list[Finding]:
         *_arguments_that_differ(thread),
         *_interrupts_that_differ(thread),
         *_rulings_that_differ(thread),
+        *_files_that_differ(thread),
         *([] if thread else _versions_that_differ()),
         *_calls_without_entry(thread),
         *_entries_without_call(thread),
@@ -186,8 +190,30 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
             yield Finding("tool_call", "arguments_not_proposed", {"id": str(call.pk)})
         if entry.interrupt is None:
             yield _in_entry(entry, "interrupt_gone")
-        elif view is not None and view != entry.interrupt.view_digest:
+        elif view is not None and _view_differs(entry.interrupt, view):
             yield Finding("interrupt", "interrupt_differs", {"id": str(entry.interrupt.pk)})
+
+
+def _view_differs(row: Interrupt, view: str) -> bool:
+    """Return whether a row has another view digest; `_rulings_that_differ` computes ruled ones."""
+    is_ruled = row.view_version in RULED_VIEW_VERSIONS
+    return view != row.view_digest or (not is_ruled and row.digest_at_creation() != view)
+
+
+def _files_that_differ(thread: Any) -> Iterator[Finding]:
+    """Compare the files with those that requests display, and with the stored objects."""
+    rows = with_files(Interrupt.objects.order_by("pk"))
+    rows = rows.filter(thread=thread) if thread else rows
+    displayed: dict[UUID, set[str]] = {}
+    for row in rows.iterator(_CHUNK_ROWS):
+        for file_id, sha256 in displayed_files(row):
+            displayed.setdefault(file_id, set()).add(sha256)
+    files = File.objects.select_related("blob").order_by("pk")
+    files = files.filter(thread=thread) if thread else files
+    for file in files.iterator(_CHUNK_ROWS):
+        digests = displayed.get(file.pk, set()) | ({file.blob.sha256} if file.blob else set())
+        if digests - {file.sha256}:
+            yield Finding("file", "file_differs", {"id": str(file.pk)})
 
 
 def _rulings_that_differ(thread: Any) -> Iterator[Finding]:

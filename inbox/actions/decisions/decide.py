@@ -33,6 +33,7 @@ from inbox.platform.monitoring.metrics import DECISION_SECONDS, DECISIONS, metri
 from inbox.platform.monitoring.traces import traces
 from inbox.queries.audit.sink_lag import check_sinks
 from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.files.files import check_files_unchanged
 from inbox.queries.notifications.links import check_by_link, check_link_of
 from inbox.queries.people.access import require_current
 from inbox.queries.people.groups import group_names_of
@@ -157,7 +158,10 @@ def decide(
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
         ViewChanged: `view_digest` is not that of the current view.
         InvalidValue, GrantInvalid: the grant or the override is not possible.
+        FileChanged: a displayed file has other bytes by now.
     """
+    if is_consent(ResumeEntry("", status, payload)):
+        check_files_unchanged(pk=interrupt_id)
     with (
         audit_rejected("decide", actor=actor, interrupt_id=interrupt_id),
         audit_trail.inserted_at_end(),

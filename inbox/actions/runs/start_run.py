@@ -25,6 +25,7 @@ from inbox.models import Agent, Run, Thread
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select, insert_if_absent
 from inbox.platform.clock import database_now
+from inbox.queries.files.files import check_files_unchanged
 from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
@@ -35,6 +36,7 @@ from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_ru
 from inbox.rules import errors
 from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.gate import AGUI, Entrance
+from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
 from inbox.rules.runs.history import check_not_cut, check_unchanged
@@ -89,7 +91,15 @@ def start_run(
         LimitReached: the team or the agent has too much under way already. An agent that goes on
             beyond its own limit is paused.
         ContractError: the thread is busy or waiting, or the entries do not answer it.
+        FileChanged: a file that a request displays has other bytes by now.
     """
+    consents = [entry.interrupt_id for entry in request.entries if is_consent(entry)]
+    if consents:
+        check_files_unchanged(
+            thread__agent=agent,
+            thread__external_id=request.thread_id,
+            interrupt_id__in=consents,
+        )
     try:
         return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
     except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:

@@ -47,6 +47,7 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
     errors.TooLarge: 413,
     errors.FileLinkExpired: 410,
     errors.FileErased: 410,
+    errors.FileChanged: 409,
     errors.StorageFull: 507,
     errors.UnsupportedMedia: 415,
     errors.InvalidInput: 400,

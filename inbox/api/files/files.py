@@ -129,7 +129,7 @@ class FileContent(ApiView):
             )
         },
         negotiates=False,
-        refusals=(errors.FileErased,),
+        refusals=(errors.FileErased, errors.FileChanged),
     )
     def get_file_content(self, request: Request, file_id: UUID) -> HttpResponseBase:
         row = file_for(self.actor, file_id)

@@ -6,7 +6,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import sha256 as sha256_of
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.conf import settings
 from inbox.platform import clock
 from inbox.platform.files import preview_process
 from inbox.platform.files.received_files import new_temporary_file
-from inbox.platform.files.storage import file_storage
+from inbox.platform.files.storage import copy_checked
 
 log = structlog.get_logger(__name__)
 
@@ -51,18 +51,19 @@ def has_preview(media_type: str) -> bool:
     return media_type in IMAGES or media_type == PDF
 
 
-def preview_of(key: str, media_type: str, page: int = 1) -> Preview:
+def preview_of(key: str, sha256: str, media_type: str, page: int = 1) -> Preview:
     """
     Return the preview of a stored object; its pages count from 1.
 
     Raises:
         PreviewFailed, PreviewBusy, FileNotFoundError.
+        FileChanged: the bytes of the object have another SHA-256.
     """
-    path = _folder() / f"{_name_of(key)}-{page}"
+    path = _folder() / f"{_name_of(key)}-{sha256}-{page}"
     try:
         answer = path.read_bytes()
     except FileNotFoundError:
-        answer = _draw(key, "pdf" if media_type == PDF else "image", page)
+        answer = _draw(key, sha256, "pdf" if media_type == PDF else "image", page)
         _keep(path, answer)
     header, _, content = answer.partition(b"\n")
     try:
@@ -83,28 +84,20 @@ def delete_previews(key: str = "") -> None:
                 path.unlink()
 
 
-def _draw(key: str, kind: str, page: int) -> bytes:
+def _draw(key: str, sha256: str, kind: str, page: int) -> bytes:
     if not _turns.acquire(timeout=_WAIT_SECONDS):
         raise PreviewBusy
     try:
-        storage = file_storage()
-        try:
-            return _run(kind, storage.path(key), page)
-        except NotImplementedError:  # no local path: a bucket
-            with new_temporary_file() as copy:
-                with storage.open(key, "rb") as content:
-                    for chunk in content.chunks():
-                        copy.write(chunk)
-                copy.flush()
-                return _run(kind, copy.name, page)
+        # A copy: the bytes that are drawn are those that were checked.
+        with new_temporary_file() as copy:
+            copy_checked(key, sha256, copy)
+            return _run(kind, copy.name, page)
     finally:
         _turns.release()
 
 
 def _run(kind: str, path: str, page: int) -> bytes:
     """Return what the process prints; "{}" if it failed, which is kept as well."""
-    if not Path(path).exists():
-        raise FileNotFoundError(path)
     command = [sys.executable, "-I", preview_process.__file__, kind, path, str(page)]
     try:
         done = subprocess.run(  # noqa: S603
@@ -130,4 +123,4 @@ def _folder() -> Path:
 
 
 def _name_of(key: str) -> str:
-    return sha256(key.encode()).hexdigest()
+    return sha256_of(key.encode()).hexdigest()

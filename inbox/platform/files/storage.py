@@ -1,12 +1,16 @@
 """The storage of files: a folder of the data directory, or a bucket with the API of S3."""
 
+import hashlib
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import FileSystemStorage, Storage, storages
+
+from inbox.rules.errors import FileChanged
+from inbox.rules.text.messages import TranslatableMessage
 
 ALIAS = "files"
 
@@ -29,6 +33,29 @@ class DurableFolder(FileSystemStorage):
 def file_storage() -> Storage:
     """Return the storage that the setting SIGNOFF_FILES_URL selects."""
     return storages[ALIAS]
+
+
+def copy_checked(key: str, sha256: str, target: IO[bytes]) -> None:
+    """
+    Copy the bytes of an object to a file, which is rewound.
+
+    Raises:
+        FileNotFoundError.
+        FileChanged: the bytes have another SHA-256; somebody else has written to the storage.
+    """
+    bytes_read = hashlib.sha256()
+    with file_storage().open(key, "rb") as content:
+        for chunk in content.chunks():
+            bytes_read.update(chunk)
+            target.write(chunk)
+    if bytes_read.hexdigest() != sha256:
+        raise FileChanged(
+            TranslatableMessage(
+                "The stored bytes of this file were changed after it was sent, so it is neither "
+                "served nor approved. Reject the request, or have the file sent again."
+            )
+        )
+    target.seek(0)
 
 
 def storage_options(address: str, folder: Path) -> dict[str, Any]:

@@ -2,23 +2,28 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import IO, Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from inbox.models import File, Interrupt
 from inbox.platform import clock
 from inbox.platform.files.links import is_link_valid, link_query
-from inbox.platform.files.storage import file_storage
+from inbox.platform.files.storage import copy_checked
 from inbox.queries.people.access import require
-from inbox.rules.errors import FileErased, FileLinkExpired, NotFound
-from inbox.rules.files.references import FileReference, files_in, reference_of, with_links
+from inbox.rules.errors import FileChanged, FileErased, FileLinkExpired, NotFound
+from inbox.rules.files.references import MARK, FileReference, files_in, reference_of, with_links
 from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
 
 CHUNK_BYTES = 256 * 1024
+#: Larger files are copied to the disk.
+_MEMORY_BYTES = 1024 * 1024
 
 
 def file_for(actor: Actor, file_id: UUID) -> File:
@@ -44,14 +49,59 @@ def file_by_link(file_id: UUID, query: Any, now: datetime) -> File:
 
 
 def open_file(row: File) -> IO[bytes]:
-    """Return the bytes of a file to read. Raises FileErased."""
+    """
+    Return the bytes of a file to read, a copy that was checked.
+
+    Raises:
+        FileErased.
+        FileChanged: the bytes are not those that were sent.
+    """
     if row.blob is None:
         raise FileErased("This file was erased.")
+    copy = SpooledTemporaryFile(max_size=_MEMORY_BYTES)  # noqa: SIM115 - the caller closes it
     try:
-        content: IO[bytes] = file_storage().open(row.blob.key, "rb")
+        copy_checked(row.blob.key, row.sha256, cast("IO[bytes]", copy))
     except FileNotFoundError as error:  # erased since the row was read
+        copy.close()
         raise FileErased("This file was erased.") from error
-    return content
+    except FileChanged:
+        copy.close()
+        raise
+    return cast("IO[bytes]", copy)
+
+
+def check_files_unchanged(**columns: Any) -> None:
+    """
+    Check the files of open requests that are about to be approved, with these columns.
+
+    These are the attached ones, and those in arguments.
+
+    Call it before a transaction: it reads the bytes. Erased files, which pages say, are left out.
+
+    Raises:
+        FileChanged: a row or the bytes of a file are not those that the request has displayed.
+    """
+    rows = with_files(Interrupt.objects.filter(status=InterruptStatus.OPEN, **columns))
+    displayed = {file_id: sha256 for row in rows for file_id, sha256 in displayed_files(row)}
+    files = File.objects.select_related("blob").filter(pk__in=displayed) if displayed else ()
+    for file in files:
+        if file.blob is not None:
+            file.sha256 = displayed[file.pk]
+            with suppress(FileErased), open_file(file):
+                pass
+
+
+def with_files(rows: "QuerySet[Interrupt]") -> "QuerySet[Interrupt]":
+    """Return those of the requests that may display files."""
+    return rows.filter(Q(files__isnull=False) | Q(args__contains=MARK))
+
+
+def displayed_files(row: Interrupt) -> Iterator[tuple[UUID, str]]:
+    """Yield the id and the digest of each file that a request displays."""
+    for file in map(reference_of, json.loads(row.files or "[]")):
+        yield file.id, file.sha256
+    for address in files_in(json.loads(row.args or "null")):
+        yield address.id, address.sha256
 
 
 def chunks_of(content: IO[bytes]) -> Iterator[bytes]:

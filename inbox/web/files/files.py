@@ -15,10 +15,11 @@ from inbox.platform.client_ip import client_ip_of
 from inbox.platform.files import previews
 from inbox.platform.files.downloads import download_response, picture_response
 from inbox.queries.files.files import chunks_of, file_by_link, file_for, open_file
-from inbox.rules.errors import FileErased, FileLinkExpired
+from inbox.rules.errors import FileChanged, FileErased, FileLinkExpired
 from inbox.rules.files.text_previews import PREVIEW_BYTES, is_text, preview_text
 from inbox.rules.people.access import FILE_LINK, Actor
 from inbox.web.base.pages import page, show
+from inbox.web.base.translate import translate
 from inbox.web.files.file_cards import card_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def download(request: HttpRequest, file_id: UUID) -> HttpResponseBase:
         return HttpResponse(refusal.message, status=410, content_type="text/plain; charset=utf-8")
     except FileErased as refusal:
         return HttpResponse(refusal.message, status=410, content_type="text/plain; charset=utf-8")
+    except FileChanged as refusal:
+        return _changed(refusal)
 
 
 @page
@@ -51,6 +54,8 @@ def _download_of_member(request: HttpRequest, actor: Actor, file_id: UUID) -> Ht
         return _download(request, row, actor)
     except FileErased:
         return view_response(request, actor, row, status=410)
+    except FileChanged as refusal:
+        return _changed(refusal)
 
 
 @page
@@ -81,9 +86,11 @@ def picture(request: HttpRequest, actor: Actor, file_id: UUID, number: int) -> H
     if row.blob is None or not previews.has_preview(row.media_type) or not 1 <= number <= MAX_PAGES:
         raise Http404
     try:
-        preview = previews.preview_of(row.blob.key, row.media_type, number)
+        preview = previews.preview_of(row.blob.key, row.sha256, row.media_type, number)
     except (previews.PreviewFailed, FileNotFoundError) as error:
         raise Http404 from error
+    except FileChanged as refusal:
+        return _changed(refusal)
     except previews.PreviewBusy:
         return HttpResponse(status=503, headers={"Retry-After": "5"})
     return picture_response(preview.content, previews.MEDIA_TYPE)
@@ -97,6 +104,11 @@ def _download(request: HttpRequest, row: "File", actor: Actor) -> HttpResponseBa
     )
 
 
+def _changed(refusal: FileChanged) -> HttpResponse:
+    text = translate(refusal.message)
+    return HttpResponse(text, status=409, content_type="text/plain; charset=utf-8")
+
+
 def _preview_context(row: "File") -> dict[str, object]:
     """Return the pages or the text of a file, or why there is no preview."""
     empty = {"problem": "", "text": None, "pages": (), "page_count": 0, "file": row}
@@ -104,15 +116,17 @@ def _preview_context(row: "File") -> dict[str, object]:
         return {**empty, **_preview(row)}
     except (previews.PreviewFailed, FileErased, FileNotFoundError):
         return {**empty, "problem": _no_preview()}
+    except FileChanged as refusal:
+        return {**empty, "problem": translate(refusal.message)}
     except previews.PreviewBusy:
         problem = gettext("Too many previews are made at the moment. Reload the page.")
         return {**empty, "problem": problem}
 
 
 def _preview(row: "File") -> dict[str, object]:
-    """Raises FileErased, FileNotFoundError, PreviewFailed, PreviewBusy."""
+    """Raises FileErased, FileChanged, FileNotFoundError, PreviewFailed, PreviewBusy."""
     if row.blob is not None and previews.has_preview(row.media_type):
-        preview = previews.preview_of(row.blob.key, row.media_type)
+        preview = previews.preview_of(row.blob.key, row.sha256, row.media_type)
         pages = range(1, min(preview.pages, MAX_PAGES) + 1)
         return {"pages": pages, "page_count": preview.pages}
     if is_text(row.media_type):
