@@ -18,6 +18,7 @@ from inbox.web.audit.audit_rows import call_row
 from tests.integration.audit.conftest import auditor, log_directory, log_snapshot
 from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.limits import limit_teams
+from tests.support.requests.programs import program
 from tests.support.steps import (
     approve,
     deny,
@@ -28,7 +29,7 @@ from tests.support.steps import (
 from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import words
 
-__all__ = ["auditor", "log_directory", "log_snapshot"]
+__all__ = ["auditor", "log_directory", "log_snapshot", "program"]
 
 
 @pytest.fixture
@@ -403,3 +404,11 @@ def test_only_calls_that_ran_ran_without_approval(state, run_status, expected):
     call.agent, call.run = Agent(slug="desk"), Run(status=run_status)
 
     assert call_row(call, [], url="/").unasked == expected
+
+
+def test_calls_are_found_by_the_title_that_a_program_gave(reads_ana, program):
+    program.ask(title="Refund for the broken kettle", tool="refund", args={"amount": 5})
+    call = ToolCall.objects.get(name="refund")
+
+    assert listed(reads_ana, "?q=kettle") == ids(call)
+    assert listed(reads_ana, "?q=toaster") == []
