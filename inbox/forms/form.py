@@ -276,7 +276,8 @@ def _read(source: _Source, submission: Submission) -> tuple[Form, FormResult]:
         case "json":
             root = source.json_node(submission.text(f"{source.name}.json"))
             value = _read_json_node(reader, root, source, base)
-        case "form":
+        # Without the format of the page, 1.250 could be read as another number.
+        case "form" if submission.text(f"{source.name}.numbers") in FORMATS:
             root = source.plan(submission, base)
             value = source.unmask(reader, root, reader.read(root))
         case _:
