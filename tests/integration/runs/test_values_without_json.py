@@ -93,7 +93,9 @@ def open_everything(reads_bob, key_with):
         pages = {page: reads_bob.get(page.format(**names)) for page in PAGES}
         resources = {path: key.get(path.format(**names)) for path in RESOURCES}
         answers = {**pages, **resources}
-        refused = {path: one for path, one in answers.items() if one.status_code != 200}
+        refused = {
+            path: response for path, response in answers.items() if response.status_code != 200
+        }
         assert not refused, refused
         for body in Delivery.objects.values_list("body", flat=True):
             strict(body)
