@@ -67,7 +67,7 @@ class MoreThanOwn(Forbidden):
 
 
 class SecondAdministratorRequired(Forbidden):
-    """Another administrator than the author has to publish the draft."""
+    """Another administrator than the author has to publish the draft, or to confirm the change."""
 
     code = "SECOND_ADMINISTRATOR_REQUIRED"
 

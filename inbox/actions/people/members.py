@@ -1,6 +1,7 @@
 """Teams and their members."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from inbox.actions.decisions.assignees import clear_assignments
 from inbox.actions.people.credentials import end_credentials, members_by_id
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import Membership, Team, User
+from inbox.models import AuditEntry, Membership, Team, User
 from inbox.models.locks import lock_credentials
 from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
@@ -25,6 +26,7 @@ from inbox.rules.people.team_settings import (
     SESSION_LIMITS,
     SIGN_IN_SETTINGS,
     check_settings,
+    is_weaker,
 )
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
@@ -71,6 +73,9 @@ def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail:
     _record(row, "member.added", actor, role=role, **detail)
 
 
+#: A proposal of a weaker setting counts so long.
+PROPOSAL_AGE = timedelta(days=7)
+_PROPOSED = "team.setting_proposed"
 #: Settings with an audit action of their own: the action, and the name of its detail.
 _AUDIT_ACTIONS = {
     "grace_seconds": ("team.grace_set", "seconds"),
@@ -78,7 +83,6 @@ _AUDIT_ACTIONS = {
 }
 
 
-@transaction.atomic(durable=True)
 def change_team(
     *, team_id: UUID, actor: Actor, name: str | None = None, **new_settings: Any
 ) -> Team:
@@ -89,15 +93,88 @@ def change_team(
     interrupts or to runs whose grace period has begun. Safe to replay: a change without effect
     writes no audit entry.
 
+    In a team with `two_administrators`, what asks less of those who decide is stored as a proposal
+    of the person; another administrator who makes the same change within a week confirms it.
+
     Raises:
         NotFound, Forbidden, InvalidValue.
+        SecondAdministratorRequired: nobody else has proposed this.
     """
-    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
-    check_team(name=name)
-    changes = {
+    try:
+        return _change_team(team_id, actor, name, new_settings)
+    except errors.SecondAdministratorRequired:
+        _propose(team_id, actor, _changes(new_settings))
+        raise
+
+
+def _changes(new_settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         key: value for key, value in new_settings.items() if value is not None or key in MAY_BE_NONE
     }
+
+
+@transaction.atomic(durable=True)
+def _propose(team_id: UUID, actor: Actor, changes: Mapping[str, Any]) -> None:
+    """Record the weaker settings that a person wants, once."""
+    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+    for setting, value in changes.items():
+        is_proposal = is_weaker(setting, getattr(team, setting), value) and actor.user_id
+        if is_proposal and str(actor.user_id) not in _proposers(team, setting, value, now):
+            audit_trail.record(_PROPOSED, actor, now, team_id=team.pk, setting=setting, value=value)
+
+
+def _proposers(team: Team, setting: str, value: Any, now: datetime) -> set[str]:
+    """Return the ids of the administrators whose proposal of a setting is pending."""
+    entries = AuditEntry.objects.filter(
+        team=team,
+        action__in=(_PROPOSED, "team.setting_changed"),
+        actor_kind=ActorKind.HUMAN,
+        at__gte=now - PROPOSAL_AGE,
+    )
+    proposers: set[str] = set()
+    for entry in entries.select_related("payload").order_by("seq"):
+        detail = entry.content["detail"] if hasattr(entry, "payload") else {}
+        if detail.get("setting") != setting:
+            continue
+        if entry.action != _PROPOSED:
+            proposers.clear()  # a change ends the proposals of before
+        elif detail.get("value") == value:
+            proposers.add(entry.actor_id)
+    admins = Membership.objects.filter(team=team, role=Role.ADMIN, user__is_active=True)
+    return proposers & {str(user_id) for user_id in admins.values_list("user", flat=True)}
+
+
+def _check_second_administrator(
+    team: Team, actor: Actor, changes: Mapping[str, Any], now: datetime
+) -> None:
+    """Raise SecondAdministratorRequired unless another one has proposed what is weaker."""
+    if not team.two_administrators or actor.kind is ActorKind.SYSTEM:
+        return
+    for setting, value in changes.items():
+        if is_weaker(setting, getattr(team, setting), value) and (
+            actor.user_id is None
+            or not _proposers(team, setting, value, now) - {str(actor.user_id)}
+        ):
+            raise errors.SecondAdministratorRequired(
+                TranslatableMessage(
+                    "This team asks for two administrators. The change of {setting} is proposed "
+                    "now: another administrator makes the same change within {days} days to "
+                    "confirm it.",
+                    setting=setting,
+                    days=PROPOSAL_AGE.days,
+                )
+            )
+
+
+@transaction.atomic(durable=True)
+def _change_team(
+    team_id: UUID, actor: Actor, name: str | None, new_settings: Mapping[str, Any]
+) -> Team:
+    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+    check_team(name=name)
+    changes = _changes(new_settings)
     check_settings(changes)
+    _check_second_administrator(team, actor, changes, now)
     if required_sign_in := changes.get("required_sign_in"):
         check_required_sign_in(
             required_sign_in,

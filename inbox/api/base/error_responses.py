@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import structlog
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.defaults import page_not_found
 from pydantic import ConfigDict
@@ -136,6 +136,8 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle an exception of a REST view, as REST framework's EXCEPTION_HANDLER."""
     if isinstance(error, RequestDataTooBig):
         error = errors.TooLarge("A request body has up to 2 MiB.")
+    if isinstance(error, TooManyFieldsSent | TooManyFilesSent):
+        error = errors.InvalidInput("A form has too many parts: send one file, and its fields.")
     if isinstance(error, errors.RequestRejected):
         return Response(**_response_arguments(error))
     response = exception_handler(error, context)

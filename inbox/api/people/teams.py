@@ -184,7 +184,7 @@ class Teams(ApiView):
         {204: None},
         scope=Permission.ADMIN,
         body=TeamChange,
-        refusals=(errors.InvalidValue,),
+        refusals=(errors.InvalidValue, errors.SecondAdministratorRequired),
     )
     def change_team(self, request: Request, team: str) -> Response:
         actor = self.actor

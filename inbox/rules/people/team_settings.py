@@ -1,7 +1,7 @@
 """Settings of a team and their validation."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from inbox.rules.decisions.teamwork.collaboration import (
     MAX_EXECUTION_HOURS,
@@ -102,6 +102,21 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
         ),
     ),
 }
+
+
+#: A decision or a policy needs more with the settings to the left.
+_SELF_APPROVAL: Final = (False, None, True)
+
+
+def is_weaker(setting: str, before: Any, after: Any) -> bool:
+    """Return whether a new value of a setting asks less of those who decide, or of other people."""
+    if setting == "self_approval":
+        return _SELF_APPROVAL.index(after) > _SELF_APPROVAL.index(before)
+    if setting in ("two_administrators", "inbox_only", "requires_view_digest"):
+        return bool(before and not after)
+    if setting == "override_group":
+        return bool(after) and after != before
+    return setting == "required_sign_in" and before not in (RequiredSignIn.ANY, after)
 
 
 def days_of_threads(own: int | None, *, default: int) -> int | None:

@@ -140,7 +140,7 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             actor=actor,
             **_settings(request),
         )
-    except errors.InvalidInput as refusal:
+    except (errors.InvalidInput, errors.SecondAdministratorRequired) as refusal:
         typed = {
             name: request.POST.get(name)
             for name in ("headings", "reject_reasons", *_NUMBERS_OR_NONE)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from inbox.rules.files.file_types import OCTETS, SERVED
@@ -103,3 +104,16 @@ def test_strangers_get_no_file_page_or_picture(world, client, key_with):
     pages = {client.get(f"/files/{file['id']}/{remainder}").status_code for remainder in addresses}
 
     assert pages == {404}
+
+
+@pytest.mark.parametrize("part", ["file", "field"])
+@pytest.mark.parametrize("count", [500, 3_000])
+def test_too_many_parts_are_a_problem_document(world, part, count):
+    parts = {
+        f"{part}-{number}": SimpleUploadedFile("a", b"a") if part == "file" else "a"
+        for number in range(count)
+    }
+    answer = Client().post("/api/files", parts, headers={"Authorization": f"Bearer {world.key}"})
+
+    assert 400 <= answer.status_code < 500
+    assert answer.headers["Content-Type"] == "application/problem+json"

@@ -1,0 +1,130 @@
+"""Where a team asks for two administrators, one alone weakens no setting about decisions."""
+
+from dataclasses import replace
+
+import pytest
+
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.members import change_team
+from inbox.models import AuditEntry, Membership, Team, User
+from inbox.platform.clock import database_now
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.rules import errors
+from inbox.rules.people.access import SEED, Permission
+from tests.support.policies.published import administrator
+
+#: A setting, its strict value, and a weaker one.
+WEAKER = [
+    ("self_approval", False, True),
+    ("self_approval", False, None),
+    ("self_approval", None, True),
+    ("two_administrators", True, False),
+    ("inbox_only", True, False),
+    ("requires_view_digest", True, False),
+    ("override_group", "", "friends"),
+    ("override_group", "board", "friends"),
+    ("required_sign_in", "second_factor", "any"),
+    ("required_sign_in", "provider", "second_factor"),
+]
+
+
+@pytest.fixture
+def eva(world):
+    return replace(administrator(world), signed_in_at=database_now())
+
+
+@pytest.fixture
+def abe(world):
+    user = User.objects.create_user("abe", password="kolibri-sehr-geheim")
+    Membership.objects.create(team=world.team, user=user, role="admin")
+    return replace(world.actor(user), signed_in_at=database_now())
+
+
+@pytest.fixture
+def team(world):
+    Team.objects.filter(pk=world.team.pk).update(two_administrators=True, self_approval=False)
+    return world.team.pk
+
+
+def value_of(team, setting):
+    return Team.objects.values_list(setting, flat=True).get(pk=team)
+
+
+def refuses(team, actor, **changes):
+    with pytest.raises(errors.SecondAdministratorRequired):
+        change_team(team_id=team, actor=actor, **changes)
+
+
+@pytest.mark.parametrize(("setting", "strict", "weak"), WEAKER)
+def test_two_administrators_weaken_a_setting_together(team, eva, abe, setting, strict, weak):
+    Team.objects.filter(pk=team).update(**{setting: strict})
+
+    for _ in range(2):
+        refuses(team, eva, **{setting: weak})
+    assert value_of(team, setting) == strict
+    change_team(team_id=team, actor=abe, **{setting: weak})
+
+    assert value_of(team, setting) == weak
+    assert AuditEntry.objects.filter(action="team.setting_proposed").count() == 1
+
+
+@pytest.mark.parametrize(("setting", "strict", "weak"), WEAKER)
+def test_one_administrator_makes_a_setting_stricter(team, eva, setting, strict, weak):
+    if setting in ("two_administrators", "required_sign_in", "override_group"):
+        return
+    Team.objects.filter(pk=team).update(**{setting: weak})
+
+    change_team(team_id=team, actor=eva, **{setting: strict})
+
+    assert value_of(team, setting) == strict
+
+
+def test_a_weaker_setting_beside_others_changes_none(team, eva):
+    refuses(team, eva, self_approval=True, grace_seconds=5, name="Other")
+
+    assert value_of(team, "grace_seconds") == 0
+    assert value_of(team, "name") != "Other"
+
+
+def test_another_value_is_no_confirmation(team, eva, abe):
+    refuses(team, eva, self_approval=None)
+    refuses(team, abe, self_approval=True)
+
+
+def test_a_proposal_ends(team, eva, abe, later):
+    refuses(team, eva, self_approval=True)
+    later(days=8)
+
+    refuses(team, replace(abe, signed_in_at=database_now()), self_approval=True)
+
+
+def test_a_proposal_counts_once(team, eva, abe):
+    refuses(team, eva, self_approval=True)
+    change_team(team_id=team, actor=abe, self_approval=True)
+    change_team(team_id=team, actor=abe, self_approval=False)
+
+    refuses(team, abe, self_approval=True)
+
+
+def test_a_proposal_of_a_former_administrator_counts_no_more(team, eva, abe):
+    refuses(team, eva, self_approval=True)
+    Membership.objects.filter(user=eva.user_id).update(role="reviewer")
+
+    refuses(team, abe, self_approval=True)
+
+
+def test_a_key_neither_proposes_nor_confirms(team, eva, abe):
+    _, token = make_key(team_id=team, name="k", scopes={Permission.ADMIN}, actor=SEED)
+    key = actor_of_key(token)
+
+    refuses(team, key, self_approval=True)
+    refuses(team, eva, self_approval=True)
+    refuses(team, key, self_approval=True)
+
+
+def test_other_teams_need_no_second_administrator(team, eva):
+    Team.objects.filter(pk=team).update(two_administrators=False)
+
+    change_team(team_id=team, actor=eva, self_approval=True)
+
+    assert value_of(team, "self_approval") is True
