@@ -1,4 +1,4 @@
-"""Whoever could act with a key when it asked approves nothing of its run, whoever has it later."""
+"""People who could act with a key when it asked approve nothing of its run, whoever has it later."""
 
 from dataclasses import replace
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Where a team asks for two administrators, one alone weakens no setting about decisions."""
+"""One administrator alone weakens no setting about decisions, where the team asks for two."""
 
 from dataclasses import replace
 
