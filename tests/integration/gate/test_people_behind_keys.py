@@ -1,4 +1,4 @@
-"""People who could act with a key when it asked approve nothing of its run, whoever has it later."""
+"""People who could act with a key when it asked approve nothing of its run afterwards."""
 
 from dataclasses import replace
 from importlib import import_module
