@@ -13,16 +13,17 @@ BATCH = 500
 
 
 def keep_people(apps, schema_editor):
-    run_model, key_model = apps.get_model("inbox", "Run"), apps.get_model("inbox", "ApiKey")
+    Run = apps.get_model("inbox", "Run")
+    ApiKey = apps.get_model("inbox", "ApiKey")
     is_open = Q(status__in=("queued", "running")) | Q(interrupts__status="open")
     may_be_retried = Q(status="failed", retried_by=None)
-    rows = run_model.objects.filter(is_open | may_be_retried, requester_people=None)
+    rows = Run.objects.filter(is_open | may_be_retried, requester_people=None)
     rows = rows.exclude(requester_key=None).order_by("pk").distinct()
     while batch := list(rows.values_list("pk", "requester_key")[:BATCH]):
-        keys = key_model.objects.in_bulk({key for _, key in batch})
+        keys = ApiKey.objects.in_bulk({key for _, key in batch})
         for pk, key in batch:
             people = {keys[key].made_by_user_id, keys[key].owner_id} - {None}
-            row = run_model.objects.filter(pk=pk, requester_people=None)
+            row = Run.objects.filter(pk=pk, requester_people=None)
             row.update(requester_people=json.dumps(sorted(people)))
 
 
