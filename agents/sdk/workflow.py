@@ -529,11 +529,13 @@ def workflow(
                 f"{function.__name__}: a workflow is an async function; write "
                 f"async def {function.__name__}(ctx)."
             )
-        if len(inspect.signature(function).parameters) != 1:
+        try:
+            inspect.signature(function).bind(object())
+        except TypeError:
             raise TypeError(
                 f"{function.__name__}: a workflow is called with its context only; write "
                 f"async def {function.__name__}(ctx)."
-            )
+            ) from None
         check_tools(function.__name__, tools, (Tool, InterruptTool))
         return Workflow(
             name=name or function.__name__.replace("_", "-"),

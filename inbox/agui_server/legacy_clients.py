@@ -199,5 +199,7 @@ def _resume_entry(dialect: Dialect, interrupt: DeliveredInterrupt, answer: Any) 
         payload = merge_edits(payload, answer, interrupt.args, flat)
     elif is_approval and isinstance(payload, dict) and is_closed(schema):
         # A denial edits nothing, so the edits that these clients send beside it have no place.
-        payload = {name: payload[name] for name in payload if name in named_members(schema)}
+        args = interrupt.args if isinstance(interrupt.args, dict) else {}
+        edits = {"modifications", *args} - named_members(schema)
+        payload = {name: payload[name] for name in payload if name not in edits}
     return ResumeEntry(interrupt.interrupt_id, EntryStatus(status), payload)

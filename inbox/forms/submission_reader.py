@@ -120,7 +120,9 @@ class SubmissionReader:
                 "This number has too many digits to be stored exactly: it would become {kept}."
             )
             return self.add_error(node, path, message.format(kept=self.numbers.write(repr(value))))
-        return int(value) if isinstance(value, float) and value.is_integer() else value
+        # A larger one has the digits of its nearest double, not those that were typed.
+        is_exact = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+        return int(value) if is_exact else value
 
     def _file(self, node: Node, path: Path) -> Any:
         problem = self.submission.text(f"{node.name}@problem")

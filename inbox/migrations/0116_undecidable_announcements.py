@@ -1,4 +1,4 @@
-"""Add announcements of requests that nobody can approve, one for each request."""
+"""Add announcements of requests that nobody can approve."""
 
 from django.db import migrations, models
 
@@ -14,9 +14,5 @@ class Migration(migrations.Migration):
             model_name='announcement',
             name='kind',
             field=models.CharField(choices=[('opened', 'Opened'), ('reminded', 'Reminded'), ('escalated', 'Escalated'), ('expiring', 'Expiring'), ('decided', 'Decided'), ('assigned', 'Assigned'), ('mentioned', 'Mentioned'), ('overruled', 'Overruled'), ('overridden', 'Overridden'), ('undecidable', 'Undecidable'), ('policy_published', 'Policy published'), ('channel_disabled', 'Channel disabled'), ('agent_paused', 'Agent paused'), ('test', 'Test')], max_length=20),
-        ),
-        migrations.AddConstraint(
-            model_name='announcement',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'undecidable')), fields=('interrupt',), name='one_undecidable_announcement'),
         ),
     ]

@@ -137,7 +137,7 @@ export function undo() {
   const sent = decisionBeingSent();
   if (isBulkBeingSent()) sessionStorage.setItem(WAITS, "1");
   if (sent) say(messages.undoWaits);
-  undoing = undoing.then(() => undoAfter(sent));
+  undoing = undoing.then(() => undoAfter(sent)).catch(() => say(messages.notUndone));
 }
 
 async function undoAfter(sent) {

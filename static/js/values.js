@@ -21,6 +21,8 @@ function editAll(form) {
   for (const read of form.querySelectorAll(".value-form")) {
     const reading = read.parentElement.querySelector(":scope > .value-read");
     if (reading) reading.hidden = true;
+    const value = read.closest("[data-value]");
+    if (value) value.hidden = false;
   }
   form.querySelector(`.value-form ${INPUT}`)?.focus();
 }

@@ -106,19 +106,19 @@ def announce_expiry() -> int:
     return len(ids)
 
 
-@transaction.atomic(durable=True)
 def announce_undecidable() -> int:
     """
     Store announcements of the requests that too few people may approve, and return how many.
 
-    Safe to replay and to run concurrently: each request gets one, as `announce_expiry` does.
+    Safe to replay: each request gets one. For the sweeper, of which only one runs at a time. They
+    are looked for outside of the transaction, which on SQLite would keep decisions waiting.
     """
     now = database_now()
     ids = undecidable_requests(now)[:BATCH_SIZE]
-    Announcement.objects.bulk_create(
-        [Announcement(interrupt_id=pk, kind=AnnouncementKind.UNDECIDABLE, at=now) for pk in ids],
-        ignore_conflicts=True,
-    )
+    rows = [Announcement(interrupt_id=pk, kind=AnnouncementKind.UNDECIDABLE, at=now) for pk in ids]
+    if rows:
+        with transaction.atomic(durable=True):
+            Announcement.objects.bulk_create(rows)
     return len(ids)
 
 

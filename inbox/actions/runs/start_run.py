@@ -189,7 +189,8 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         _check_not_partial(request.entries, interrupts)
         return StartedRun(last_retry(resumed_by), replayed=True)
     _check_ends_grace(interrupted, request.entries, states)
-    check_unchanged(stored=json.loads(thread.messages), sent=request.input.get("messages", ()))
+    if sent := request.input.get("messages", ()):
+        check_unchanged(stored=json.loads(thread.messages), sent=sent)
     entries = {entry.interrupt_id: entry for entry in new_entries}
     record_decisions(
         authorization,
@@ -297,7 +298,10 @@ def _check_idle(latest: Run | None) -> None:
 
 def _check_history(thread: Thread, latest: Run | None, request: RunRequest) -> None:
     """Raises HistoryChanged."""
-    stored, sent = json.loads(thread.messages), request.input.get("messages", ())
+    sent = request.input.get("messages", ())
+    if not sent:
+        return
+    stored = json.loads(thread.messages)
     check_unchanged(stored=stored, sent=sent)
     # After a failure a client may not know all of the answer, and sends its message once more.
     if latest is not None and latest.status == RunStatus.SUCCEEDED:

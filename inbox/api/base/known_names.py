@@ -9,6 +9,8 @@ from pydantic import BaseModel
 
 from inbox.rules.errors import InvalidInput, UnknownName
 
+_MOST_EXPLAINED = 10
+
 
 def check_parameters(query: QueryDict, known_names: Collection[str]) -> None:
     """
@@ -19,7 +21,7 @@ def check_parameters(query: QueryDict, known_names: Collection[str]) -> None:
     Raises:
         UnknownName, InvalidInput.
     """
-    unknown = [name for name in query if name not in known_names]
+    unknown = [name for name in query if name not in known_names][:_MOST_EXPLAINED]
     if unknown:
         problems = {name: [unknown_text(name, known_names)] for name in unknown}
         raise UnknownName(

@@ -17,6 +17,8 @@ Item = TypeVar("Item")
 
 #: The type of pydantic's error about a member that is not a field.
 _UNKNOWN = "extra_forbidden"
+#: Unknown members for which the nearest name is looked for: a body may have many thousands.
+_MOST_EXPLAINED = 10
 
 
 class Schema(BaseModel):
@@ -125,16 +127,19 @@ def _reader(name: str, field: FieldInfo) -> Callable[[Any], Any]:
 def input_problems(error: ValidationError, model: type[BaseModel]) -> dict[str, Any]:
     """Return the messages by field, nested as the body of `model` is."""
     problems: dict[str, Any] = {}
+    explained = 0
     for problem in error.errors(include_url=False):
         *parents, name = problem["loc"] or ("non_field_errors",)
         fields = problems
         for parent in parents:
             fields = fields.setdefault(str(parent), {})
-        message = (
-            unknown_text(str(name), names_at(model, parents))
-            if problem["type"] == _UNKNOWN
-            else _message(problem)
-        )
+        if problem["type"] != _UNKNOWN:
+            message = _message(problem)
+        elif explained < _MOST_EXPLAINED:
+            explained += 1
+            message = unknown_text(str(name), names_at(model, parents))
+        else:
+            message = "Unknown name."
         fields.setdefault(str(name), []).append(message)
     return problems
 

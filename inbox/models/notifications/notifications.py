@@ -84,11 +84,6 @@ class Announcement(models.Model):
                 condition=Q(kind=AnnouncementKind.EXPIRING),
                 name="one_expiry_announcement",
             ),
-            models.UniqueConstraint(
-                fields=["interrupt"],
-                condition=Q(kind=AnnouncementKind.UNDECIDABLE),
-                name="one_undecidable_announcement",
-            ),
         ]
 
 

@@ -14,7 +14,9 @@ from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.runs.states import InterruptStatus
 
-_HEAVY = tuple(f"run__{name}" for name in HEAVY_OF_RUNS)
+_HEAVY = ("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
+#: Requests that are read at a time.
+_AT_ONCE = 200
 
 
 def undecidable_requests(now: datetime) -> list[UUID]:
@@ -24,19 +26,22 @@ def undecidable_requests(now: datetime) -> list[UUID]:
     )
     rulings = Ruling.objects.filter(interrupt=OuterRef("pk"))
     rows = Interrupt.objects.filter(~Exists(earlier), Exists(rulings), status=InterruptStatus.OPEN)
-    rows = rows.select_related("team", "run", "run__requester_key").defer(*_HEAVY).order_by("pk")
-    load_rulings(interrupts := list(rows))
+    pks = list(rows.order_by("pk").values_list("pk", flat=True))
     possible: dict[Hashable, bool] = {}
     ids = []
-    for row in interrupts:
-        quorum = current_quorum(row, now)
-        if quorum.is_default:
-            continue
-        key = _key(quorum)
-        if key not in possible:
-            possible[key] = quorum.is_possible
-        if not possible[key]:
-            ids.append(row.pk)
+    for start in range(0, len(pks), _AT_ONCE):
+        part = Interrupt.objects.filter(pk__in=pks[start : start + _AT_ONCE]).defer(*_HEAVY)
+        load_rulings(interrupts := list(part.select_related("team", "run", "run__requester_key")))
+        for row in interrupts:
+            quorum = current_quorum(row, now)
+            is_open_to_all = not row.is_proposal or quorum.allows_self_approval
+            if quorum.is_default and is_open_to_all:
+                continue
+            key = _key(quorum)
+            if key not in possible:
+                possible[key] = quorum.is_possible
+            if not possible[key]:
+                ids.append(row.pk)
     return ids
 
 
@@ -44,4 +49,4 @@ def _key(quorum: Quorum) -> Hashable:
     """Return all that decides whether the quorum is possible: many requests have the same."""
     row = quorum.interrupt
     requesters = row.run.requester_person_ids if row.is_proposal else frozenset()
-    return row.team_id, tuple(quorum.slots), quorum.self_approval, requesters
+    return row.team_id, tuple(quorum.slots), quorum.allows_self_approval, requesters

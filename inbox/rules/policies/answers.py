@@ -7,7 +7,7 @@ from inbox.rules.errors import RequestRejected
 from inbox.rules.policies.evaluation import Ruling
 from inbox.rules.policies.language.policy import Effect, OnExpiry
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_payload
-from inbox.rules.runs.states import EntryStatus
+from inbox.rules.runs.states import EntryStatus, Reason
 from inbox.rules.schema.schemas import YES_NO_OR_TEXT
 
 #: The effects that answer an interrupt without a person.
@@ -18,14 +18,14 @@ def answer_of(state: InterruptState, ruling: Ruling) -> ResumeEntry | None:
     """
     Return the answer of a ruling that fits the interrupt's response schema.
 
-    None if people have to answer: the ruling asks, or the agent does not accept an approval. A
-    denial that the agent does not accept is a cancellation.
+    None if people have to answer: the ruling asks, the agent asks for input, which may be more than
+    consent, or does not accept an approval. A denial that it does not accept is a cancellation.
     """
     if ruling.effect is Effect.DENY:
         return _denial(state, f"Denied by policy: {', '.join(ruling.rules)}.")
-    if ruling.effect not in ANSWERED:
+    if ruling.effect not in ANSWERED or state.reason == Reason.INPUT_REQUIRED:
         return None
-    return _fitting(state, {"approved": True}, True)
+    return _fitting(state, {"approved": True})
 
 
 def answer_on_expiry(state: InterruptState, ruling: Ruling | None) -> ResumeEntry:

@@ -130,7 +130,7 @@ def check_payload(interrupt: InterruptState, entry: ResumeEntry) -> None:
         InvalidPayload, EditsNotOffered.
     """
     if entry.status is EntryStatus.RESOLVED:
-        args = interrupt.args if interrupt.reason == Reason.TOOL_CALL else None
+        args = interrupt.args if interrupt.reason != Reason.OUTCOME_UNKNOWN else None
         check_edits(schema=interrupt.schema, args=args, payload=entry.payload)
         check_feedback(schema=interrupt.schema, payload=entry.payload)
         check_no_denial_in_words(schema=interrupt.schema, payload=entry.payload)

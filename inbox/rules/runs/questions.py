@@ -27,12 +27,15 @@ _OPEN: Final = re.compile(
     r"\s*(what|which|who|whom|whose|where|when|why|how)\b|.*\bor\b[^?]*\?",
     re.IGNORECASE | re.DOTALL,
 )
+#: "Please approve the transfer.", but not "Please confirm the number of copies."
+_REQUEST: Final = re.compile(r"\s*(please\s+)?(approve|authori[sz]e|allow|permit)\b", re.IGNORECASE)
+_QUESTION: Final = re.compile(r"[^.!?\n]*\?")
 _MAX_SENTENCE: Final = 2_000
 _NO: Final = frozenset(
     (
         *("no", "n", "nope", "false", "never", "stop", "cancel", "reject", "rejected", "deny"),
         *("denied", "decline", "declined", "disapprove", "disapproved", "don't", "do not"),
-        *("not approved", "no thanks", "abort", "refuse", "refused", "nein", "non", "0"),
+        *("not approved", "no thanks", "abort", "refuse", "refused", "nein", "non"),
     )
 )
 
@@ -90,8 +93,12 @@ def _asks_to_approve(body: Mapping[str, Any], values: list[Mapping[str, Any]]) -
 
 
 def _is_approval_sentence(text: str) -> bool:
-    sentence = text[:_MAX_SENTENCE]
-    return _SENTENCE.search(sentence) is not None and _OPEN.match(sentence) is None
+    """Return whether one of the questions in a text, or its first words, ask to approve."""
+    text = text[:_MAX_SENTENCE]
+    if _REQUEST.match(text) and "?" not in text:
+        return True
+    questions = _QUESTION.findall(text)
+    return any(_SENTENCE.search(each) and not _OPEN.match(each) for each in questions)
 
 
 def _choices(options: Any) -> dict[str, Any] | None:

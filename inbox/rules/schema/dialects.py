@@ -49,6 +49,9 @@ def in_newest_draft(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the schema in draft 2020-12, with references of the form `#/...` only.
 
+    Keywords beside a `$ref` count in every draft, although the drafts 4 to 7 ignore them: authors
+    mean them, and a limit that is ignored would let an answer pass.
+
     Raises:
         Uncheckable: it refers to another document.
         SchemaRejected: it is not valid in its dialect, or in any if it declares none.
@@ -56,8 +59,8 @@ def in_newest_draft(schema: Mapping[str, Any]) -> dict[str, Any]:
     declared = schema.get("$schema")
     draft = _DRAFTS.get(declared.rstrip("#")) if isinstance(declared, str) else None
     bare = {key: member for key, member in schema.items() if key != "$schema"}
-    draft = _valid_draft(bare, (draft,) if draft else _GUESSES)
-    return _Reader(bare, draft).read()
+    valid = _valid_draft(bare, (draft,) if draft else _GUESSES)
+    return _Reader(bare, valid, is_declared=draft is not None).read()
 
 
 def _valid_draft(schema: dict[str, Any], drafts: tuple[int, ...]) -> int:
@@ -75,15 +78,19 @@ def _valid_draft(schema: dict[str, Any], drafts: tuple[int, ...]) -> int:
 class _Reader:
     """The conversion of one document."""
 
-    def __init__(self, root: dict[str, Any], draft: int) -> None:
+    def __init__(self, root: dict[str, Any], draft: int, *, is_declared: bool) -> None:
         self._root = root
         self._draft = draft
         self._id_keyword = "id" if draft == 4 else "$id"
         self._ids: list[tuple[str, str]] = []  #: with the pointers of their schemas
         self._anchors: dict[str, list[str]] = {}  #: the pointers of an anchor
-        self._ignored = {
-            keyword for added, words in _ADDED.items() if added > draft for keyword in words
-        } - _ANNOTATIONS
+        #: A dialect that was guessed by one keyword says nothing about the others.
+        self._ignored = (
+            {keyword for added, words in _ADDED.items() if added > draft for keyword in words}
+            - _ANNOTATIONS
+            if is_declared
+            else set[str]()
+        )
 
     def read(self) -> dict[str, Any]:
         converted: dict[str, Any] = self._schema(self._root, "")
@@ -93,9 +100,6 @@ class _Reader:
         if not isinstance(schema, Mapping):
             return schema
         self._note_names(schema, place)
-        if self._draft <= 7 and "$ref" in schema:
-            # These drafts ignore everything beside a reference.
-            schema = {k: v for k, v in schema.items() if k in ("$ref", "definitions", "$defs")}
         result: dict[str, Any] = {}
         for keyword, value in schema.items():
             if keyword not in self._ignored and keyword != self._id_keyword:
@@ -198,16 +202,17 @@ class _Reader:
 
     def _moved(self, target: str) -> str:
         """Return a pointer into the old document as one into the new document."""
-        node, place = self._root, ""
+        node, place, is_in_map = self._root, "", False
         for raw in unquote(target[2:]).split("/"):
             part = raw.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, Mapping) and part in node:
-                moved = self._new_name(part, node)
+            opens_map = not is_in_map and part in _MAPS
+            # A member with the name of a keyword, as in `#/properties/items`, stays.
+            if not is_in_map and isinstance(node, Mapping) and part in node:
                 if part == "dependencies" and self._draft < 2020:
-                    moved = "dependentSchemas"
-                # A member with the name of a keyword, as in `#/properties/items`, stays.
-                is_keyword = not place.endswith(tuple(f"/{name}" for name in _MAPS))
-                part = moved if is_keyword and moved else part
+                    part = "dependentSchemas"
+                else:
+                    part = self._new_name(part, node) or part
+            is_in_map = opens_map
             node = resolve_reference(node, f"#/{raw}")
             place += f"/{_escaped(part)}"
         return _reference(place)

@@ -73,10 +73,10 @@ _ECMASCRIPT = re.compile(
     (?P<any>\[\^\])                      # every character
     | (?P<none>\[\])                      # no character
     | (?P<set>\[\^?)(?P<members>(?:\\.|[^\]\\])+)(?P<end>\]?)
-    | \(\?<(?P<name>[^=!>][^>]*)>         # a named group
-    | \\k<(?P<again>[^>]+)>
+    | \(\?<(?P<name>[^=!>][^>]{0,99})>    # a named group; bounded, as each "(?<" may begin one
+    | \\k<(?P<again>[^>]{1,100})>
     | \(\?<[=!](?P<behind>)               # look-behind, of any length
-    | (?P<escape>\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|.))
+    | (?P<escape>\\(?:[pP]\{[^}]{0,100}\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|.))
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -62,9 +62,10 @@ class NumberFormat:
         digits = integral.replace(self.group, "")
         if digits.startswith("0") and digits != "0":
             raise NotANumber(text)
-        if integral.count(self.group) == 1 and fraction is None and not exponent:
+        if integral.count(self.group) == 1 and fraction is None:
             other = f"{sign}{integral.replace(self.group, self.decimal)}".rstrip("0")
-            raise AmbiguousNumber(f"{sign}{digits}", other.rstrip(self.decimal))
+            readings = (f"{sign}{digits}{exponent}", f"{other.rstrip(self.decimal)}{exponent}")
+            raise AmbiguousNumber(*readings)
         return f"{sign}{digits}{'.' + fraction if fraction else ''}{exponent}"
 
 

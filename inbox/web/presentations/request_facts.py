@@ -427,7 +427,7 @@ def with_currency(views: Sequence[ValueView], presentation: Presentation) -> lis
     amount, currency = (presentation.roles.get(name) for name in ("amount", "currency"))
     texts = {view.name: view.text for view in views}
     unit = texts.get(currency or "", "")
-    return [with_unit(view, view.unit or unit) if view.name == amount else view for view in views]
+    return [with_unit(view, unit or view.unit) if view.name == amount else view for view in views]
 
 
 def _has_currency(amount: Slot | None, currency: Slot | None) -> bool:

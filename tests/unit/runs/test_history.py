@@ -4,6 +4,7 @@ import pytest
 
 from inbox.rules.errors import HistoryChanged
 from inbox.rules.runs.history import check_not_cut, check_unchanged
+from inbox.rules.schema.secrets import MASK
 
 ASK = {"id": "u1", "role": "user", "content": "Send the invoice"}
 REPLY = {"id": "a1", "role": "assistant", "content": "Sent to Kim.", "toolCalls": None}
@@ -30,6 +31,9 @@ def with_content(message, content):
         SHOWN,
         with_content(SHOWN, [{"type": "text", "text": "See", "metadata": None}, PICTURE]),
         with_content(PROGRESS, {"done": 2}),
+        with_content(ASK, [{"type": "text", "text": "Send the invoice"}]),
+        with_content(RESULT, '{"password": "masked"}'),
+        with_content(REPLY, f"The password is {MASK}."),
         {"id": "new", "role": "user", "content": "Something else"},
     ],
 )
@@ -43,10 +47,8 @@ def test_what_was_said_is_no_change(message):
         with_content(ASK, "Send the reminder"),
         with_content(ASK, "Send"),
         with_content(ASK, ""),
-        with_content(ASK, [{"type": "text", "text": "Send the invoice"}]),
         {**ASK, "role": "system"},
         with_content(REPLY, "Sent to Kim and Per."),
-        with_content(RESULT, "failed"),
         with_content(SHOWN, [{"type": "text", "text": "See"}]),
         with_content(SHOWN, "See"),
     ],

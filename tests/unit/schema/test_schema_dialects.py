@@ -92,7 +92,6 @@ def test_a_schema_of_any_draft_means_what_its_draft_says(schema, fits, differs):
     [
         {"$schema": DRAFT_6, "if": TEXT, "then": False},
         {"$schema": DRAFT_4, "const": 1},
-        {"$schema": DRAFT_7, "$ref": "#/definitions/a", "minLength": 9, "definitions": {"a": TEXT}},
     ],
 )
 def test_keywords_that_a_draft_does_not_know_check_nothing(schema):
@@ -184,3 +183,41 @@ def test_members_are_known_behind_an_anchor():
     schema = {"$ref": "#A", "$defs": {"a": {"$anchor": "A", "properties": {"editedArgs": {}}}}}
 
     assert named_members(schema) == {"editedArgs"}
+
+
+@pytest.mark.parametrize("draft", [DRAFT_4, DRAFT_6, DRAFT_7])
+def test_a_limit_beside_a_reference_counts_in_every_draft(draft):
+    number = {"$ref": "#/definitions/n", "maximum": 100, "title": "Amount"}
+    schema = {"$schema": draft, "properties": {"a": number}, "definitions": {"n": {}}}
+
+    assert schema_problems(schema, {"a": 100}) == []
+    assert schema_problems(schema, {"a": 5000})
+
+
+def test_a_guessed_draft_drops_no_keyword():
+    limits = {"minimum": 0, "exclusiveMinimum": True}
+    schema = {"properties": {"a": {"const": 1}, "b": limits}}
+
+    assert schema_problems(schema, {"a": 1, "b": 1}) == []
+    assert schema_problems(schema, {"a": 2})
+    assert schema_problems(schema, {"b": 0})
+
+
+def test_references_through_members_named_as_keywords_are_found():
+    tuple_of_one = {"items": [TEXT]}
+    schema = {
+        "$schema": DRAFT_7,
+        "properties": {
+            "properties": tuple_of_one,
+            "copy": {"$ref": "#/properties/properties/items/0"},
+        },
+    }
+
+    assert schema_problems(schema, {"copy": "x"}) == []
+    assert schema_problems(schema, {"copy": 1})
+
+
+def test_a_pattern_of_unclosed_groups_is_rejected():
+    # Each "(?<" may begin a group: reading to the end of the pattern for each took 19 s.
+    with pytest.raises(SchemaRejected):
+        read_schema({"properties": {"a": {"pattern": "(?<" * 20_000}}})

@@ -32,7 +32,7 @@ class ApiError(SignoffError):
     @property
     def is_final(self) -> bool:
         """True if the same again is refused again: only a change of what was sent helps."""
-        return 400 <= self.status < 500 and self.status not in (401, 403, 408, 409, 425, 429)
+        return self.status in (400, 413, 422)
 
 
 class Pending(SignoffError):
