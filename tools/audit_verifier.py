@@ -46,6 +46,7 @@ PLACES = {
     "chain": "{chain}",
     "decision": gettext_noop("decision {id}"),
     "interrupt": gettext_noop("interrupt {id}"),
+    "file": gettext_noop("file {id}"),
     "policy_version": gettext_noop("policy version {id}"),
     "run": gettext_noop("run {id}"),
     "tool_call": gettext_noop("tool call {id}"),

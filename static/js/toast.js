@@ -138,6 +138,7 @@ export function undo() {
   if (isBulkBeingSent()) sessionStorage.setItem(WAITS, "1");
   if (sent) say(messages.undoWaits);
   undoing = undoing.then(() => undoAfter(sent)).catch(() => say(messages.notUndone));
+  return undoing;
 }
 
 async function undoAfter(sent) {

@@ -59,7 +59,17 @@ class ToolPresentationInput(Schema):
     values: Annotated[
         dict[str, ArgumentHint],
         Field(max_length=MAX_ARGUMENTS),
-        example({"amt": {"label": "Amount", "type": "money", "unit": "EUR", "role": "amount"}}),
+        example(
+            {
+                "amt": {
+                    "label": "Amount",
+                    "type": "money",
+                    "unit": "EUR",
+                    "role": "amount",
+                    "minor_unit": 2,
+                }
+            }
+        ),
     ] = {}
     """The hints for arguments, by their names."""
 

@@ -448,7 +448,7 @@ def test_S6_resumed_is_never_empty(calling):
     @tool(effect="idempotent")
     def wait(call: ToolContext) -> str:
         """Wait for somebody."""
-        if call.resumed is None:
+        if not call.is_resumed:
             call.interrupt("Go on?", reason="tests:go_on")
         tool_effects.append(("wait", call.resumed))
         return "went on"
@@ -457,7 +457,7 @@ def test_S6_resumed_is_never_empty(calling):
 
     case.answer(None)
 
-    assert tool_effects == [("wait", True)]
+    assert tool_effects == [("wait", None)]
     assert case.results == ["went on"]
 
 

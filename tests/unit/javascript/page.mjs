@@ -60,7 +60,8 @@ const main = new Element({ dataset: { messages: JSON.stringify(messages) } });
 
 globalThis.document = {
   cookie: "theme=dark; csrftoken=a-token",
-  documentElement: { lang: "en", dataset: {} },
+  documentElement: { lang: "en", dataset: {}, addEventListener() {}, toggleAttribute() {} },
+  activeElement: new Element({ closest: () => null }),
   addEventListener() {},
   createElement: () => new Element(),
   querySelector: (selector) => elements.get(selector) ?? null,

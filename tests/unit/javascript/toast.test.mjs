@@ -53,11 +53,19 @@ beforeEach(() => {
   show({});
 });
 
-test("the newest decision in time is undone, and its request opens", async () => {
-  keep(decision("old"), decision("new"), decision("late", 0));
+test("an older decision is not undone in place of the newest, which is too late", async () => {
+  keep(decision("old"), decision("late", 0));
+  await undo();
+  assert.deepEqual(posted, []);
+  assert.deepEqual(ids(), ["old", "late"]);
+  assert.equal(text(), "Too late.");
+});
+
+test("the newest decision is undone, and its request opens", async () => {
+  keep(decision("old"), decision("new"));
   await undo();
   assert.deepEqual(posted, ["/interrupts/new/withdraw", "open /interrupts/new/"]);
-  assert.deepEqual(ids(), ["old", "late"]);
+  assert.deepEqual(ids(), ["old"]);
 });
 
 test("an undo that the server refuses opens nothing and is not tried again", async () => {
