@@ -284,7 +284,7 @@ def refund(page: Page, ask: Any) -> None:
     expect(page.locator("#detail-title")).to_have_text("Refund approval")
     expect(page.locator(".head .tool-reason")).to_have_text("Refund approval")
     assert values(page) == {
-        "Amount": "47.50",
+        "Amount": "47.5",
         "Customer ID": "cus_a8x2k",
         "Reason": "Duplicate charge",
     }
