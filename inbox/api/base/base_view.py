@@ -88,8 +88,7 @@ class ApiView(ViewSet):
     def _check_names(self, request: Request) -> None:
         """Raises UnknownName, InvalidInput."""
         check_parameters(request.query_params, self._operation.known_parameters)
-        is_empty = self._operation.takes_body or request.body.strip() in (b"", b"{}")
-        if not is_empty:
+        if not self._operation.takes_body and request.body.strip() not in (b"", b"{}"):
             raise UnknownName("This operation takes no body.")
 
     def check_if_match(self, request: Request) -> Callable[[], None]:

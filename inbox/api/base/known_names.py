@@ -9,7 +9,8 @@ from pydantic import BaseModel
 
 from inbox.rules.errors import InvalidInput, UnknownName
 
-_MOST_EXPLAINED = 10
+#: Unknown names for which the nearest one is looked for: a body may have many thousands.
+MOST_EXPLAINED = 10
 
 
 def check_parameters(query: QueryDict, known_names: Collection[str]) -> None:
@@ -21,7 +22,7 @@ def check_parameters(query: QueryDict, known_names: Collection[str]) -> None:
     Raises:
         UnknownName, InvalidInput.
     """
-    unknown = [name for name in query if name not in known_names][:_MOST_EXPLAINED]
+    unknown = [name for name in query if name not in known_names][:MOST_EXPLAINED]
     if unknown:
         problems = {name: [unknown_text(name, known_names)] for name in unknown}
         raise UnknownName(

@@ -10,15 +10,13 @@ from pydantic.fields import FieldInfo
 from rest_framework.request import Request
 
 from inbox.api.base.field_types import BLANK_AS_NULL
-from inbox.api.base.known_names import names_at, unknown_text
+from inbox.api.base.known_names import MOST_EXPLAINED, names_at, unknown_text
 from inbox.rules.errors import InvalidInput, UnknownName
 
 Item = TypeVar("Item")
 
 #: The type of pydantic's error about a member that is not a field.
 _UNKNOWN = "extra_forbidden"
-#: Unknown members for which the nearest name is looked for: a body may have many thousands.
-_MOST_EXPLAINED = 10
 
 
 class Schema(BaseModel):
@@ -135,7 +133,7 @@ def input_problems(error: ValidationError, model: type[BaseModel]) -> dict[str, 
             fields = fields.setdefault(str(parent), {})
         if problem["type"] != _UNKNOWN:
             message = _message(problem)
-        elif explained < _MOST_EXPLAINED:
+        elif explained < MOST_EXPLAINED:
             explained += 1
             message = unknown_text(str(name), names_at(model, parents))
         else:

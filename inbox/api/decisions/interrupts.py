@@ -278,15 +278,16 @@ def _endorsements(
 ) -> list[dict[str, Any]]:
     row = detail.interrupt
     secrets = secrets_of_answers(row.body)
-    answers = [(item, endorsed_answer(item.payload)) for item in detail.endorsements]
-    return [
-        Endorsement.represent(
+
+    def represent(item: "models.Endorsement") -> dict[str, Any]:
+        answer = endorsed_answer(item.payload)
+        return Endorsement.represent(
             item,
             answer=answer if may_see_secrets else secrets.masked(answer),
             counts=row.status != "open" or item.view_digest == row.shown_digest,
         )
-        for item, answer in answers
-    ]
+
+    return list(map(represent, detail.endorsements))
 
 
 def _represent_ruling(row: "models.Interrupt") -> dict[str, Any] | None:

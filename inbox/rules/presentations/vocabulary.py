@@ -18,7 +18,7 @@ HINT_KEYWORD = "x-present"
 
 
 class Author(StrEnum):
-    """Whose words stand beside the values of a request."""
+    """The author of the words beside the values of a request."""
 
     OPERATOR = "operator"  #: of an agent whose code runs in this installation
     AGENT = "agent"  #: a remote agent

@@ -1,4 +1,4 @@
-"""What clients send again, against what the thread keeps."""
+"""Messages that clients send again, against those that the thread keeps."""
 
 import pytest
 
