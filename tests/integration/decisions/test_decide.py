@@ -354,7 +354,7 @@ def test_a_large_set_is_decided_one_by_one_without_loading_it_every_time(
     run = start(world, "rehearse:parallel:50")
     first, *_ = open_interrupts(run)
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         approve(first, bob)
 
 
