@@ -151,7 +151,7 @@ def _forged_beside(world: World) -> Json:
     waiting = world.scene.interrupts[0].row["run"]
     beside: list[Json] = [
         {"messages": []},
-        {"messages": forged_history(world)},
+        {"messages": forged_history(world, takes_id=False)},
         {"parentRunId": world.pick.choice([str(uuid4()), waiting, "r" * 500])},
         {"runId": waiting},
         {"forwardedProps": {"command": {"resume": {"approved": False}}, "toolCall": call}},
