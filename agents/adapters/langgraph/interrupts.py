@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
-from agents.agui.legacy.dialects import common_fields, interrupt_fields, is_same_json
+from agents.agui.legacy.dialects import common_fields, interrupt_fields
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
     build_decision,
@@ -21,6 +21,7 @@ from agents.agui.legacy.human_in_the_loop import (
     takes_text_only,
 )
 from agents.agui.legacy.legacy_answers import CALLED_OFF
+from agents.agui.legacy.reported_calls import is_same_json
 from agents.json_schema import schema_violations
 from agents.sdk.expiry import parse_expires_in
 from agents.sdk.schemas import approval_schema_for

@@ -6,7 +6,6 @@ events, with or without a canonical outcome, Mastra's, which names the suspended
 deviations of single bridges (`vendor_quirks`).
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 from agents.agui import strict_json
 from agents.agui.interrupts import approval_schema
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
+from agents.agui.legacy.reported_calls import ReportedCalls, parse_embedded_json
 from agents.agui.legacy.vendor_quirks import as_object
 
 Json = dict[str, Any]
@@ -104,12 +104,10 @@ class DialectReader:
         """Start a run; `before` and `answers` are the interrupts and answers of the resumed run."""
         self._run_key = run_key
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
-        #: the names of the calls, by id
-        self._calls = {
-            answer.tool_call_id: answer.tool_name for answer in answers if answer.tool_call_id
-        }
-        self._open: dict[str, str] = {}  # calls without a result -> arguments, as JSON text
-        self._proposed: list[Json] = []  # events of calls known from an interrupt only
+        self._calls = ReportedCalls(
+            {answer.tool_call_id: answer.tool_name for answer in answers if answer.tool_call_id}
+        )
+        self._proposed: list[Json] = []  # events of calls that only an interrupt has
         self._confirmations = vendor_quirks.GoogleConfirmations()
         self._client_tools = client_tools
         self._edited = {
@@ -123,15 +121,7 @@ class DialectReader:
         """Return the translated events; interrupt events are held until the end of the run."""
         if self._confirmations.hold(event) or self._is_echo(event):
             return []
-        call = vendor_quirks.tool_call_id_of(event)
         match event.get("type"):
-            case "TOOL_CALL_START":
-                self._calls[call] = str(event.get("toolCallName"))
-                self._open[call] = ""
-            case "TOOL_CALL_ARGS" if call in self._open:
-                self._open[call] += str(event.get("delta", ""))
-            case "TOOL_CALL_RESULT":
-                self._open.pop(call, None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw_id = as_object(event.get("rawEvent")).get("id")
                 interrupt_id = raw_id if isinstance(raw_id, str) else ""
@@ -139,7 +129,7 @@ class DialectReader:
                 return []
             case "RUN_FINISHED":
                 return self._translate_end(event)
-        return [event]
+        return self._calls.read(event)
 
     def _is_echo(self, event: Json) -> bool:
         """
@@ -174,7 +164,7 @@ class DialectReader:
         proposed, self._proposed = self._proposed, []
         new_interrupts: Mapping[str, Json] = {}
         if outcome.get("type") in ("interrupt", "success") and isinstance(interrupts, list):
-            new_interrupts = self._confirmations.interrupts(interrupts, self._calls)
+            new_interrupts = self._confirmations.interrupts(interrupts, self._calls.names)
         if new_interrupts:
             self.dialect_info = DialectInfo(Dialect.GOOGLE, {name: {} for name in new_interrupts})
             others = [
@@ -184,6 +174,7 @@ class DialectReader:
             ]
             outcome = {"type": "interrupt", "interrupts": [*others, *new_interrupts.values()]}
         left = self._confirmations.remaining_events(new_interrupts)
+        left += self._calls.remaining_events()
         return [*left, *before, *proposed, {**event, "outcome": outcome}]
 
     def _translate_outcome(self, outcome: Json) -> Json:
@@ -220,7 +211,7 @@ class DialectReader:
             ]
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
             call_ids = {vendor_quirks.tool_call_id_of(interrupt) for interrupt in interrupts}
-            left = [name for name in self._open if name not in call_ids]
+            left = [name for name in self._calls.open if name not in call_ids]
             interrupts = [*interrupts, *self._deferred_results(left)]
         return {**outcome, "interrupts": interrupts}
 
@@ -252,22 +243,13 @@ class DialectReader:
         new_interrupts = []
         for number, action in enumerate(actions, start=1):
             interrupt_id = f"{name}.{number}"
-            call = self._call_for(action) or f"{interrupt_id}-call"
-            if call not in self._calls:
-                self._proposed += _proposal(call, action["name"], action["args"])
-                self._calls[call] = action["name"]
-            self._open.pop(call, None)
+            call_parts = action["name"], action["args"]
+            call = self._calls.find(*call_parts) or f"{interrupt_id}-call"
+            self._proposed += self._calls.propose(call, *call_parts)
+            self._calls.open.pop(call, None)
             notes[interrupt_id] = {"id": own_id, "place": number, "allowed": action["allowed"]}
             new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         return new_interrupts
-
-    def _call_for(self, action: Json) -> str:
-        """Return the id of the open call with this name and arguments, "" if there is none."""
-        for call, args in self._open.items():
-            is_it = self._calls[call] == action["name"]
-            if is_it and is_same_json(parse_embedded_json(args), action["args"]):
-                return call
-        return ""
 
     def _langgraph_id(self, interrupt_id: str) -> str:
         """Return an id that is new on the thread: a node reuses its id for later interrupts."""
@@ -281,14 +263,14 @@ class DialectReader:
         calls = [
             call
             for call in dict.fromkeys(pending)
-            if call in self._calls and self._calls[call] not in self._client_tools
+            if call in self._calls.names and self._calls.names[call] not in self._client_tools
         ]
         ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
         if ids:
             notes = {name: {"toolCallId": call} for name, call in ids.items()}
             self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
         return [
-            vendor_quirks.tool_result_interrupt(name, call, self._calls[call])
+            vendor_quirks.tool_result_interrupt(name, call, self._calls.names[call])
             for name, call in ids.items()
         ]
 
@@ -306,13 +288,14 @@ class DialectReader:
         fields = as_object(payload)
         if isinstance(fields.get("functionName"), str):
             note["is_approval"] = True
-            call = str(fields.get("callId") or fields.get("toolCallId") or f"{name}-call")
-            if call not in self._calls:
-                before = _proposal(call, fields["functionName"], fields.get("functionArguments"))
+            function, args = fields["functionName"], fields.get("functionArguments")
+            named = fields.get("callId") or fields.get("toolCallId")
+            call = str(named or self._calls.find(function, args) or f"{name}-call")
+            before = self._calls.propose(call, function, args)
             interrupt |= {
                 "reason": "tool_call",
                 "toolCallId": call,
-                "message": f"Call {fields['functionName']}?",
+                "message": f"Call {function}?",
                 "responseSchema": approval_schema(edited_args={"type": "object"}),
             }
         else:
@@ -346,27 +329,12 @@ class DialectReader:
             schema = parse_embedded_json(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
         call = fields.get("toolCallId")
-        if isinstance(call, str) and call in self._calls:
+        if isinstance(call, str) and call in self._calls.names:
             interrupt["toolCallId"] = call
         elif interrupt["reason"] == "tool_call":
             interrupt["reason"] = "confirmation"
             interrupt.setdefault("responseSchema", _open_approval())
         return interrupt
-
-
-def is_same_json(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are the same; in Python, `True == 1`."""
-    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-
-
-def parse_embedded_json(value: Any) -> Any:
-    """Parse JSON inside a string; return other values unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return strict_json.loads(value)
-    except strict_json.JsonRejected:
-        return value
 
 
 def interrupt_fields(value: Any, framework: str) -> Json:
@@ -503,17 +471,6 @@ def _is_mastra(value: Any) -> bool:
         value.get("type") == "mastra_suspend"
         or (isinstance(value.get("toolCallId"), str) and "suspendPayload" in value)
     )
-
-
-def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
-    """Return the events of a tool call that is known from an interrupt only."""
-    args = parse_embedded_json(arguments)
-    delta = strict_json.dumps(args if isinstance(args, dict) else {})
-    return [
-        {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name},
-        {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": delta},
-        {"type": "TOOL_CALL_END", "toolCallId": call},
-    ]
 
 
 def is_langgraph_id(name: Any) -> bool:

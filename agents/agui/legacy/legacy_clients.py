@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.legacy.dialects import Dialect, Json, is_same_json, parse_embedded_json
+from agents.agui.legacy.dialects import Dialect, Json
+from agents.agui.legacy.reported_calls import is_same_json, parse_embedded_json
 from agents.agui.legacy.vendor_quirks import as_object
 
 #: The dialects for clients; Mastra's client uses LangGraph's.

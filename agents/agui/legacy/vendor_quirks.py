@@ -14,7 +14,7 @@ from agents.agui.interrupts import approval_schema
 
 Json = dict[str, Any]
 
-_CONFIRMATION = "adk_request_confirmation"
+CONFIRMATION = "adk_request_confirmation"
 #: The default hint of Google's bridge, which is written for programs.
 _STOCK_HINT = "Please approve or reject the tool call"
 _REASON_NOTE = "Stored with the decision. The agent learns only that the call was denied."
@@ -41,7 +41,7 @@ class GoogleConfirmations:
     def hold(self, event: Json) -> bool:
         """Hold an event that may belong to a confirmation; return True if it was held."""
         kind, name = event.get("type"), tool_call_id_of(event)
-        if kind == "TOOL_CALL_START" and event.get("toolCallName") == _CONFIRMATION:
+        if kind == "TOOL_CALL_START" and event.get("toolCallName") == CONFIRMATION:
             self._calls[name] = [event]
         elif kind in ("TOOL_CALL_ARGS", "TOOL_CALL_END") and name in self._calls:
             self._calls[name].append(event)
@@ -130,7 +130,7 @@ def confirmation_message(names: Iterable[str]) -> Json:
     The bridge looks for answers after this message. Without it, it uses only the last answer.
     """
     calls = [
-        {"id": name, "type": "function", "function": {"name": _CONFIRMATION, "arguments": "{}"}}
+        {"id": name, "type": "function", "function": {"name": CONFIRMATION, "arguments": "{}"}}
         for name in names
     ]
     return {"id": f"{calls[0]['id']}-asked", "role": "assistant", "toolCalls": calls}

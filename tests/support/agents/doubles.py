@@ -134,7 +134,7 @@ class Stage:
         for message in self.conversation.messages:
             for call in getattr(message, "tool_calls", None) or ():
                 if call.id == tool_call_id:
-                    args = json.loads(call.function.arguments)
+                    args = json.loads(call.function.arguments or "{}")
                     self.journal.proposals[call.id] = Proposal(call.id, call.function.name, args)
 
     def _decide(self, interrupt: Interrupt, entry: ResumeEntry) -> InterruptAnswer:

@@ -1,4 +1,9 @@
-"""The refund desk behind LangGraph's bridge, at /agui; DESK_OUTCOME=1 makes it say outcomes."""
+"""
+The refund desk behind LangGraph's bridge, at /agui; DESK_OUTCOME=1 makes it say outcomes.
+
+With DESK_REVIEW=1 LangChain's middleware asks instead of the tools, and the model sends its calls
+in one chunk, of which the bridge streams the name of the first one only.
+"""
 
 import json
 import os
@@ -9,6 +14,7 @@ import desk
 from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
 from fastapi import FastAPI
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -17,6 +23,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import interrupt
 
 CallId = Annotated[str, InjectedToolCallId]
+IS_REVIEWED = os.environ.get("DESK_REVIEW") == "1"
 
 
 class Scripted(BaseChatModel):
@@ -39,6 +46,13 @@ class Scripted(BaseChatModel):
 
     async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
         text, calls = _answer(messages)
+        if IS_REVIEWED and calls:
+            pieces = [
+                {"name": name, "args": json.dumps(args), "id": key, "index": number}
+                for number, (key, name, args) in enumerate(calls)
+            ]
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=pieces))
+            calls = []
         for number, (key, name, args) in enumerate(calls):
             full_args = json.dumps(args)
             for piece in (
@@ -63,6 +77,8 @@ def _answer(messages):
 
 def _approved(call_id, args, schema, question="Call it?"):
     """Ask a person; return the arguments that may run, or why none may."""
+    if IS_REVIEWED:
+        return args, None
     answer = interrupt(
         {
             "reason": "tool_call",
@@ -135,7 +151,11 @@ def ask_quarter(question: str) -> str:
 
 def graph(checkpointer=None):
     tools = [issue_refund, refund_carefully, send_email, ask_quarter]
-    return create_agent(Scripted(), tools=tools, checkpointer=checkpointer)
+    names = ("issue_refund", "send_email") if IS_REVIEWED else ()
+    review = HumanInTheLoopMiddleware(dict.fromkeys(names, True))
+    return create_agent(
+        Scripted(), tools=tools, middleware=[review] if names else [], checkpointer=checkpointer
+    )
 
 
 bridge = LangGraphAgent(
