@@ -87,7 +87,13 @@ def _outcome_subject(items: Sequence[Item]) -> str:
 
 
 def _notice_subject(message: Message) -> str:
-    notices = (message.items, message.publications, message.disabled_chats, message.paused_agents)
+    notices = (
+        message.items,
+        message.publications,
+        message.disabled_chats,
+        message.paused_agents,
+        message.weaker_settings,
+    )
     count = sum(map(len, notices))
     if count > 1:
         return gettext("{count} notices for administrators").format(count=count)
@@ -105,10 +111,21 @@ def _notice_subject(message: Message) -> str:
     if message.paused_agents:
         agent = message.paused_agents[0].agent
         return gettext("The agent {agent} was paused").format(agent=agent)
+    if message.weaker_settings:
+        setting = message.weaker_settings[0]
+        pattern = (
+            gettext("A weaker setting of {team} is proposed")
+            if setting.until
+            else gettext("A setting of {team} was weakened")
+        )
+        return pattern.format(team=plain(setting.team))
     publication = message.publications[0]
-    if not publication.team:
-        return gettext("A policy of the installation was published")
-    return gettext("A policy of {team} was published").format(team=plain(publication.team))
+    pattern = (
+        gettext("A policy of {team} was published")
+        if publication.team
+        else gettext("A policy of the installation was published")
+    )
+    return pattern.format(team=plain(publication.team))
 
 
 def plain(text: str, most: int = _MAX_NAME_CHARACTERS) -> str:

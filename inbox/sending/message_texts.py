@@ -11,10 +11,17 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from inbox.actions.notifications.messages import Message
 from inbox.queries.notifications.chat_messages import Closing
-from inbox.queries.notifications.message_facts import DisabledChat, Item, PausedAgent, Publication
+from inbox.queries.notifications.message_facts import (
+    DisabledChat,
+    Item,
+    PausedAgent,
+    Publication,
+    WeakerSetting,
+)
 from inbox.rules.decisions.outcomes import Outcome
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import POLICY
+from inbox.rules.people.required_sign_in import RequiredSignIn
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending.message_subjects import plain, subject_of
@@ -31,6 +38,30 @@ _STATES = {
     Outcome.ANSWERED: gettext_noop("{who} answered"),
     Outcome.CANCELLED: gettext_noop("{who} cancelled"),
     Outcome.EXPIRED: gettext_noop("Expired unanswered"),
+}
+#: The settings that can be weakened, as the page of the team names them.
+_SETTINGS = {
+    "self_approval": gettext_noop("Requesters may approve the tool calls of their own runs"),
+    "two_administrators": gettext_noop(
+        "Another administrator than the author publishes the policy"
+    ),
+    "override_group": gettext_noop("Who may override the policy in an emergency"),
+    "inbox_only": gettext_noop("Answer requests on these pages only, not over the API"),
+    "requires_view_digest": gettext_noop(
+        "Require AG-UI clients to state which version of a request they showed"
+    ),
+    "required_sign_in": gettext_noop("How members sign in"),
+}
+_VALUES: dict[str | bool | None, str] = {
+    True: gettext_noop("Yes"),
+    False: gettext_noop("No"),
+    None: gettext_noop("Until two people can decide"),
+    "": gettext_noop("Nobody"),
+    RequiredSignIn.ANY: gettext_noop("As they like"),
+    RequiredSignIn.SECOND_FACTOR: gettext_noop(
+        "With a second factor or a passkey, here or at an identity provider"
+    ),
+    RequiredSignIn.PROVIDER: gettext_noop("At an identity provider"),
 }
 _LINK_IN_VALUE = re.compile(r"://|(?<=\w)\.(?=\w)(?!(?<=\d\.)\d)|@")
 
@@ -68,6 +99,7 @@ def text_of(message: Message, *, most_blocks: int) -> MessageText:
         *(_publication(item) for item in message.publications[:most_blocks]),
         *(_disabled_chat(item) for item in message.disabled_chats[:most_blocks]),
         *(_paused_agent(item) for item in message.paused_agents[:most_blocks]),
+        *(_weaker_setting(item) for item in message.weaker_settings[:most_blocks]),
     ]
     open_items = [item for item in message.items[most_blocks:] if item.closing is None]
     return MessageText(subject_of(message), blocks, _counts(open_items), link_to("/"))
@@ -157,6 +189,26 @@ def _paused_agent(item: PausedAgent) -> Block:
         (gettext("Paused"), f"{item.at:%Y-%m-%d %H:%M} UTC"),
     ]
     return Block(_filled(facts), link_to(f"/agents/{item.agent}/"), gettext("Open the agent"))
+
+
+def _weaker_setting(item: WeakerSetting) -> Block:
+    until = gettext("Another administrator makes the same change by {time} to confirm it.")
+    facts = [
+        (gettext("Team"), plain(item.team)),
+        (gettext("Setting"), gettext(_SETTINGS[item.name])),
+        (gettext("Before"), _setting_value(item.before)),
+        (gettext("New value"), _setting_value(item.value)),
+        (gettext("Proposed by") if item.until else gettext("Changed by"), plain(item.by)),
+        (
+            gettext("To confirm"),
+            until.format(time=f"{item.until:%Y-%m-%d %H:%M} UTC") if item.until else "",
+        ),
+    ]
+    return Block(_filled(facts), link_to(f"/teams/{item.team_slug}/"), gettext("Open the team"))
+
+
+def _setting_value(value: str | bool | None) -> str:
+    return gettext(_VALUES[value]) if value in _VALUES else plain(str(value))
 
 
 def _filled(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -1,7 +1,9 @@
 """Announcements of events, stored in the transaction of the event."""
 
+import json
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -16,6 +18,7 @@ from inbox.models import (
     Notification,
     PolicyVersion,
     Run,
+    Team,
 )
 from inbox.models.statements import insert
 from inbox.platform.clock import database_now
@@ -23,6 +26,7 @@ from inbox.queries.notifications.people_concerned import requesters_of
 from inbox.queries.policies.undecidable import undecidable_requests
 from inbox.queries.runs.overdue import unannounced_expiries
 from inbox.rules.notifications.events import LOG_RETENTION, AnnouncementKind
+from inbox.rules.people.access import Actor
 
 #: Announcements that one transaction stores or deletes.
 BATCH_SIZE = 200
@@ -63,6 +67,21 @@ def announce_outage(channel: Channel, now: datetime) -> None:
 def announce_pause(agent: Agent, now: datetime) -> None:
     """Store the announcement that an agent was paused, in its transaction."""
     insert([Announcement(agent=agent, kind=AnnouncementKind.AGENT_PAUSED, at=now)])
+
+
+def announce_setting(
+    kind: AnnouncementKind,
+    team: Team,
+    actor: Actor,
+    now: datetime,
+    *,
+    name: str,
+    before: Any,
+    value: Any,
+) -> None:
+    """Store the announcement of a weaker setting, in the transaction of its entry."""
+    setting = {"name": name, "before": before, "value": value, "by": actor.label}
+    insert([Announcement(team=team, setting=json.dumps(setting), kind=kind, at=now)])
 
 
 def announce_outcomes(

@@ -66,7 +66,7 @@ def _due_rows(channel: Channel, now: datetime) -> list[Notification]:
     ).select_related(
         *(f"announcement__interrupt__{name}" for name in READ),
         *("announcement__version__team", "announcement__channel__team"),
-        *("announcement__agent__team", "away"),
+        *("announcement__agent__team", "announcement__team", "away"),
     )
     rows = list(due.defer(*HEAVY).order_by("pk")[:MAX_NOTIFICATIONS])
     tried = [row for row in rows if row.message_id is not None]

@@ -25,10 +25,12 @@ from inbox.queries.notifications.message_facts import (
     Item,
     PausedAgent,
     Publication,
+    WeakerSetting,
     disabled_chat_of,
     items_of,
     paused_agent_of,
     publication_of,
+    weaker_setting_of,
 )
 from inbox.queries.notifications.recipients import confirmed_address
 from inbox.rules.notifications.events import (
@@ -77,6 +79,7 @@ class Message:
     publications: Sequence[Publication] = ()
     disabled_chats: Sequence[DisabledChat] = ()
     paused_agents: Sequence[PausedAgent] = ()
+    weaker_settings: Sequence[WeakerSetting] = ()
     is_mandatory: bool = False  #: notices for administrators
     message_ref: str = ""  #: of the sent message that this one replaces
 
@@ -126,6 +129,7 @@ def claim_message(*, channel_id: UUID) -> Message | None:
         [publication_of(row.version) for row in announcements if row.version],
         [disabled_chat_of(row.channel) for row in announcements if row.channel],
         [paused_agent_of(row.agent, row.at) for row in announcements if row.agent],
+        [weaker_setting_of(row.team, row) for row in announcements if row.team],
         announcements[0].kind in MANDATORY,
     )
 

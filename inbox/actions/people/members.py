@@ -1,7 +1,7 @@
 """Teams and their members."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.decisions.assignees import clear_assignments
+from inbox.actions.notifications.announcements import announce_setting
 from inbox.actions.people.credentials import end_credentials, members_by_id
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
@@ -19,10 +20,12 @@ from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in, require_fresh_sign_in
 from inbox.rules import errors
+from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.rules.people.required_sign_in import check_required_sign_in
 from inbox.rules.people.team_settings import (
     MAY_BE_NONE,
+    PROPOSAL_AGE,
     SESSION_LIMITS,
     SIGN_IN_SETTINGS,
     check_settings,
@@ -73,8 +76,6 @@ def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail:
     _record(row, "member.added", actor, role=role, **detail)
 
 
-#: A proposal of a weaker setting counts so long.
-PROPOSAL_AGE = timedelta(days=7)
 _PROPOSED = "team.setting_proposed"
 #: Settings with an audit action of their own: the action, and the name of its detail.
 _AUDIT_ACTIONS = {
@@ -118,9 +119,12 @@ def _propose(team_id: UUID, actor: Actor, changes: Mapping[str, Any]) -> None:
     """Record the weaker settings that a person wants, once."""
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     for setting, value in changes.items():
-        is_proposal = is_weaker(setting, getattr(team, setting), value) and actor.user_id
+        before = getattr(team, setting)
+        is_proposal = is_weaker(setting, before, value) and actor.user_id
         if is_proposal and str(actor.user_id) not in _proposers(team, setting, value, now):
             audit_trail.record(_PROPOSED, actor, now, team_id=team.pk, setting=setting, value=value)
+            about = {"name": setting, "before": before, "value": value}
+            announce_setting(AnnouncementKind.SETTING_PROPOSED, team, actor, now, **about)
 
 
 def _proposers(team: Team, setting: str, value: Any, now: datetime) -> set[str]:
@@ -128,7 +132,6 @@ def _proposers(team: Team, setting: str, value: Any, now: datetime) -> set[str]:
     entries = AuditEntry.objects.filter(
         team=team,
         action__in=(_PROPOSED, "team.setting_changed"),
-        actor_kind=ActorKind.HUMAN,
         at__gte=now - PROPOSAL_AGE,
     )
     proposers: set[str] = set()
@@ -193,6 +196,9 @@ def _change_team(
             action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
             detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
             audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
+            if is_weaker(setting, before, value):
+                about = {"name": setting, "before": before, "value": value}
+                announce_setting(AnnouncementKind.SETTING_WEAKENED, team, actor, now, **about)
             setattr(team, setting, value)
             team.save(update_fields=[setting])
     if any(setting in changes for setting in SESSION_LIMITS):

@@ -52,6 +52,7 @@ def save_draft(
             "body": text,
             "author_id": actor.person_id,
             "author_label": actor.label[:160],
+            "author_people": sorted(actor.person_ids),
             "changed_at": now,
         },
     )
@@ -104,10 +105,11 @@ def publish_draft(
                 author=draft.author_label,
             )
         )
-    if team.two_administrators and (actor.user_id is None or actor.user_id == draft.author_id):
+    if team.two_administrators and (actor.user_id is None or draft.is_by(actor.user_id)):
         raise errors.SecondAdministratorRequired(
             TranslatableMessage(
-                "Another administrator than {author} has to publish this policy.",
+                "Another administrator than {author} has to publish this policy: nobody who saved "
+                "the draft, or had the key that did.",
                 author=draft.author_label,
             )
         )

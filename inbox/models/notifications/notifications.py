@@ -59,6 +59,20 @@ class Announcement(models.Model):
         db_index=False,
         help_text="that was paused",
     )
+    team = models.ForeignKey(
+        Team,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="whose setting it is about",
+    )
+    setting = models.TextField(
+        blank=True,
+        db_default="",
+        default="",
+        help_text="of the team, JSON: its `name`, the value `before`, the new `value`, `by` whom",
+    )
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

@@ -24,11 +24,20 @@ class PolicyDraft(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     author_label = models.CharField(max_length=160)
+    author_people = models.JSONField(
+        db_default=models.Value([], models.JSONField()),
+        default=list,
+        help_text="sorted ids of those who could act as the author: the people behind a key",
+    )
     changed_at = models.DateTimeField()
 
     @property
     def digest(self) -> str:
         return digest(self.body)
+
+    def is_by(self, person_id: int | None) -> bool:
+        """Return whether a person changed the draft last, or had the key that did."""
+        return person_id is not None and person_id in (self.author_id, *self.author_people)
 
 
 class PolicyVersion(models.Model):

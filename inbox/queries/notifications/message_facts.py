@@ -4,9 +4,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from inbox.models import Agent, Channel, Decision, Interrupt, Notification, PolicyVersion
+from inbox.models import (
+    Agent,
+    Announcement,
+    Channel,
+    Decision,
+    Interrupt,
+    Notification,
+    PolicyVersion,
+    Team,
+)
 from inbox.queries.notifications.chat_messages import (
     ApproveButton,
     Closing,
@@ -15,6 +25,7 @@ from inbox.queries.notifications.chat_messages import (
 )
 from inbox.rules.decisions.bulk import value_text
 from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind, ChannelKind
+from inbox.rules.people.team_settings import PROPOSAL_AGE
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import MASK, Path
 
@@ -75,6 +86,19 @@ class PausedAgent:
     team: str
     agent: str
     at: datetime
+
+
+@dataclass(frozen=True)
+class WeakerSetting:
+    """The facts about a weaker setting of a team, in a mail."""
+
+    team: str
+    team_slug: str
+    name: str
+    before: Any
+    value: Any
+    by: str
+    until: datetime | None  #: when the proposal ends; None for a change
 
 
 def items_of(
@@ -182,4 +206,14 @@ def disabled_chat_of(channel: Channel) -> DisabledChat:
         team_slug=channel.team.slug if channel.team else "",
         label=channel.label,
         host=channel.host,
+    )
+
+
+def weaker_setting_of(team: Team, announcement: Announcement) -> WeakerSetting:
+    is_proposal = announcement.kind == AnnouncementKind.SETTING_PROPOSED
+    return WeakerSetting(
+        team=team.name,
+        team_slug=team.slug,
+        until=announcement.at + PROPOSAL_AGE if is_proposal else None,
+        **json.loads(announcement.setting),
     )

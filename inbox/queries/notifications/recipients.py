@@ -128,6 +128,8 @@ def chats_of(team_ids: Collection[UUID]) -> dict[UUID, list[Subscription]]:
 
 def team_of(announcement: Announcement) -> UUID | None:
     """Return the team that an announcement is about, None for the installation and for tests."""
+    if announcement.team_id is not None:
+        return announcement.team_id
     about: Interrupt | PolicyVersion | Channel | Agent | None = (
         announcement.interrupt or announcement.version or announcement.channel or announcement.agent
     )

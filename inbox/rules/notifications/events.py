@@ -26,6 +26,8 @@ class AnnouncementKind(StrEnum):
     UNDECIDABLE = "undecidable"  #: too few people of the team may approve a request
     POLICY_PUBLISHED = "policy_published"
     CHANNEL_DISABLED = "channel_disabled"  #: a channel of a team was switched off
+    SETTING_PROPOSED = "setting_proposed"  #: an administrator proposed a weaker setting
+    SETTING_WEAKENED = "setting_weakened"  #: decisions need less than before
     AGENT_PAUSED = "agent_paused"  #: an agent was paused, because it asked beyond its limits
     TEST = "test"  #: a test message, to which nobody subscribes
 
@@ -47,6 +49,9 @@ PERSONAL: Final = (AnnouncementKind.ASSIGNED, AnnouncementKind.MENTIONED)
 #: The kinds that people can choose; chats get those of `WAITING`.
 CHOICES: Final = (*WAITING, *OUTCOMES, *PERSONAL)
 
+#: The kinds about a setting of a team.
+SETTINGS: Final = (AnnouncementKind.SETTING_PROPOSED, AnnouncementKind.SETTING_WEAKENED)
+
 #: The kinds that all administrators of the team get, without a subscription.
 MANDATORY: Final = (
     AnnouncementKind.OVERRIDDEN,
@@ -54,6 +59,7 @@ MANDATORY: Final = (
     AnnouncementKind.POLICY_PUBLISHED,
     AnnouncementKind.CHANNEL_DISABLED,
     AnnouncementKind.AGENT_PAUSED,
+    *SETTINGS,
 )
 
 

@@ -1,6 +1,7 @@
 """Settings of a team and their validation."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 from inbox.rules.decisions.teamwork.collaboration import (
@@ -104,6 +105,8 @@ _RANGES: Mapping[str, tuple[int, int, str]] = {
 }
 
 
+#: A proposal of a weaker setting counts so long.
+PROPOSAL_AGE = timedelta(days=7)
 #: A decision or a policy needs more with the settings to the left.
 _SELF_APPROVAL: Final = (False, None, True)
 

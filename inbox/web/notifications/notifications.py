@@ -62,6 +62,8 @@ KINDS = {
     AnnouncementKind.UNDECIDABLE: gettext_noop("Nobody can approve a request"),
     AnnouncementKind.POLICY_PUBLISHED: gettext_noop("Policy published"),
     AnnouncementKind.CHANNEL_DISABLED: gettext_noop("Chat switched off"),
+    AnnouncementKind.SETTING_PROPOSED: gettext_noop("Weaker setting proposed"),
+    AnnouncementKind.SETTING_WEAKENED: gettext_noop("Setting weakened"),
     AnnouncementKind.AGENT_PAUSED: gettext_noop("Agent paused"),
     AnnouncementKind.TEST: gettext_noop("Test"),
 }

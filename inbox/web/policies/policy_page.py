@@ -236,7 +236,7 @@ def _show(
         "warnings": warnings_of(state.version),
         "draft_warnings": warnings_of(state.draft),
         "needs_other_publisher": bool(
-            state.draft and state.team.two_administrators and state.draft.author_id == actor.user_id
+            state.draft and state.team.two_administrators and state.draft.is_by(actor.user_id)
         ),
         "changes": change_rows(readable_policy(state.version), readable_policy(state.draft))
         if state.draft

@@ -1,4 +1,4 @@
-"""Notices for administrators: overridden and published policies, which nobody can switch off."""
+"""Notices for administrators that nobody can switch off: overrides, policies, weaker settings."""
 
 from dataclasses import replace
 
@@ -12,10 +12,11 @@ from inbox.actions.notifications.subscriptions import send_test, subscribe, unsu
 from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import change_role, change_team
 from inbox.actions.policies.installation import publish_installation_policy
-from inbox.models import Channel, Notification, User
+from inbox.models import Channel, Notification, Team, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import SecondAdministratorRequired
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.runs.states import EntryStatus
 from tests.support.notifications.subscribed import (
@@ -211,3 +212,80 @@ def test_many_notices_take_no_query_for_each_administrator(
         expand_announcements()
 
     assert Notification.objects.filter(announcement__kind="policy_published").count() == 22
+
+
+@pytest.fixture
+def frank(world):
+    actor = replace(administrator(world, "frank"), signed_in_at=database_now())
+    confirm_address(actor, "frank@example.com")
+    return actor
+
+
+def test_a_proposal_and_the_weaker_setting_are_told(world, erin, frank, settings):
+    settings.PUBLIC_URL = "https://signoff.example.com"
+    Team.objects.filter(pk=world.team.pk).update(two_administrators=True, self_approval=False)
+    for _ in range(2):
+        with pytest.raises(SecondAdministratorRequired):
+            change_team(team_id=world.team.pk, self_approval=True, actor=erin)
+
+    send_all()
+
+    assert sorted(message.to[0] for message in mail.outbox) == [
+        "erin@example.com",
+        "frank@example.com",
+    ]
+    message = mail.outbox[0]
+    assert message.subject == "A weaker setting of Tests is proposed"
+    assert "Requesters may approve the tool calls of their own runs" in message.body
+    assert "Before: No" in message.body
+    assert "New value: Yes" in message.body
+    assert f"Proposed by: {erin.label}" in message.body
+    assert "https://signoff.example.com/teams/tests/" in message.body
+
+    mail.outbox.clear()
+    end_pauses()
+    change_team(team_id=world.team.pk, self_approval=True, actor=frank)
+    send_all()
+
+    assert {message.subject for message in mail.outbox} == {"A setting of Tests was weakened"}
+    assert f"Changed by: {frank.label}" in mail.outbox[0].body
+
+
+@pytest.mark.parametrize(
+    ("setting", "strict", "weak", "line"),
+    [
+        ("self_approval", False, None, "New value: Until two people can decide"),
+        ("two_administrators", True, False, "New value: No"),
+        ("inbox_only", True, False, "Before: Yes"),
+        ("requires_view_digest", True, False, "Before: Yes"),
+        ("override_group", "", "friends", "Before: Nobody"),
+        ("required_sign_in", "provider", "any", "Before: At an identity provider"),
+    ],
+)
+def test_each_weaker_setting_is_told_where_one_suffices(world, erin, setting, strict, weak, line):
+    Team.objects.filter(pk=world.team.pk).update(**{setting: strict})
+
+    change_team(team_id=world.team.pk, actor=SEED, **{setting: weak, "grace_seconds": 7})
+    send_all()
+
+    (message,) = mail.outbox
+    assert message.subject == "A setting of Tests was weakened"
+    assert line in message.body
+
+
+def test_a_stricter_setting_is_not_told(world, erin):
+    change_team(team_id=world.team.pk, inbox_only=True, self_approval=False, actor=SEED)
+
+    send_all()
+
+    assert mail.outbox == []
+
+
+def test_several_weaker_settings_are_one_mail(world, erin):
+    Team.objects.filter(pk=world.team.pk).update(inbox_only=True, self_approval=False)
+
+    change_team(team_id=world.team.pk, inbox_only=False, self_approval=True, actor=SEED)
+    send_all()
+
+    (message,) = mail.outbox
+    assert message.subject == "2 notices for administrators"
