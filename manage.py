@@ -10,7 +10,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 
-    execute_from_command_line(sys.argv)
+    from inbox.platform.deployment.connection_errors import DatabaseUnreachable  # noqa: PLC0415
+
+    try:
+        execute_from_command_line(sys.argv)
+    except DatabaseUnreachable as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

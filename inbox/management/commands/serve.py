@@ -20,6 +20,7 @@ from inbox.management.agent_reloader import AgentReloader, reloaded_files
 from inbox.management.monitoring_port import MonitoringPort
 from inbox.management.preparation import prepare
 from inbox.management.server import DRAIN_SECONDS, Site, Worker
+from inbox.management.services import check_services
 from inbox.platform.monitoring.metrics import metrics
 from inbox.platform.monitoring.traces import TracesNotInstalled, traces
 
@@ -66,6 +67,7 @@ class Command(BaseCommand):
                 "--web and --worker need Redis: set REDIS_URL, or omit both options to run "
                 "everything in this process."
             )
+        check_services()
         if problems := engine.check_installed_agents(with_frameworks=not options["web"]):
             raise CommandError("\n".join(problems))
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
@@ -99,6 +101,7 @@ class Command(BaseCommand):
                 "--signer needs SIGNOFF_SEPARATE_SIGNER=1, for every process: without it the "
                 "sweeper signs."
             )
+        check_services()
         _make_private(settings.DATA_DIR)
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):

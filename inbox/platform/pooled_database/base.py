@@ -3,8 +3,9 @@ PostgreSQL database backend with a circuit breaker.
 
 Why: while PostgreSQL is down, every request waits for the pool's timeout in a thread that others
 need. After the first timeout, connections are refused at once until a background thread has got
-one. If all connections are merely in use, only the request that timed out is refused.
-Remove when: psycopg_pool fails fast while its server is down.
+one. If all connections are merely in use, only the request that timed out is refused. The first
+connection of a process is tried without the pool, which hides the cause behind its timeout.
+Remove when: psycopg_pool fails fast while its server is down, with the cause.
 """
 
 import threading
@@ -18,11 +19,18 @@ from psycopg.pq import PGconn, Ping
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from inbox.platform.db_executor import DatabaseBusy
+from inbox.platform.deployment.connection_errors import (
+    DatabaseUnreachable,
+    database_problem,
+    is_rejected,
+)
 
 log = structlog.get_logger(__name__)
 
 RETRY_SECONDS = 0.5
 PROBE_SECONDS = 2
+#: For the first connection of a process.
+START_SECONDS = 10
 
 
 class Breaker:
@@ -39,10 +47,12 @@ class Breaker:
         with self._lock:
             if self.is_open:
                 return True
-            if isinstance(error, PoolTimeout) and _is_server_up(_conninfo(pool)):
+            problem = _connection_error(_conninfo(pool, PROBE_SECONDS))
+            if isinstance(error, PoolTimeout) and problem is None:
                 return False
             self.is_open = True
-        log.warning("database down, connections are refused")
+        cause = database_problem(problem or error)
+        log.warning("database down, connections are refused", error=cause)
         threading.Thread(
             target=self._close_when_up, args=[pool], name="database", daemon=True
         ).start()
@@ -67,28 +77,30 @@ def _has_working_connection(pool: "ConnectionPool[Any]") -> bool:
     return True
 
 
-def _conninfo(pool: "ConnectionPool[Any]") -> str:
+def _conninfo(pool: "ConnectionPool[Any]", timeout_seconds: int) -> str:
     """Return the connection string of the pool, for libpq."""
     psycopg_options = ("autocommit", "context", "cursor_factory", "prepare_threshold")
     options = pool.kwargs() if callable(pool.kwargs) else pool.kwargs or {}
     libpq_options = {name: value for name, value in options.items() if name not in psycopg_options}
-    return make_conninfo(**{**libpq_options, "connect_timeout": PROBE_SECONDS})
+    return make_conninfo(**{**libpq_options, "connect_timeout": timeout_seconds})
 
 
-def _is_server_up(conninfo: str) -> bool:
-    """Return whether the server accepts connections, or has none left."""
+def _connection_error(conninfo: str) -> Exception | None:
+    """Return why the server accepts no connection; None if it does, or has none left."""
     try:
         psycopg.connect(conninfo).close()
-    except psycopg.errors.ConnectionTimeout:
-        return False
-    except psycopg.OperationalError:
+    except psycopg.errors.ConnectionTimeout as error:
+        return error
+    except psycopg.OperationalError as error:
         # The error has no code here; PQping tells "too many connections" from "down". PQping blocks
         # all threads, so it runs only after a server has answered.
-        return PGconn.ping(conninfo.encode()) == Ping.OK
-    return True
+        is_full = not is_rejected(error) and PGconn.ping(conninfo.encode()) == Ping.OK
+        return None if is_full else error
+    return None
 
 
 _breaker = Breaker()
+_has_connected = threading.Event()  # once in this process
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -99,9 +111,22 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise self.Database.OperationalError(
                 "The database is down. The connection is retried in the background."
             )
+        if not _has_connected.is_set():
+            self._check_server()
         try:
             return super().get_new_connection(conn_params)
         except self.Database.OperationalError as error:
             if not _breaker.open_if_down(self.pool, error):
                 raise DatabaseBusy("All connections to the database are in use.") from error
             raise
+
+    def _check_server(self) -> None:
+        """
+        Try a connection without the pool.
+
+        Raises:
+            DatabaseUnreachable.
+        """
+        if error := _connection_error(_conninfo(self.pool, START_SECONDS)):
+            raise DatabaseUnreachable(database_problem(error)) from error
+        _has_connected.set()
