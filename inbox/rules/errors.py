@@ -421,6 +421,12 @@ class MaskedNotSeen(ContractError):
     code = "MASKED_NOT_SEEN"
 
 
+class RestoreNotChecked(ContractError):
+    """The request was restored from a backup: send `despite_restore` after checking its effect."""
+
+    code = "RESTORE_NOT_CHECKED"
+
+
 class AlreadyDecided(ContractError):
     """The interrupt has a decision; `detail` has its author and time."""
 

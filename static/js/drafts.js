@@ -13,7 +13,10 @@ const MINE = `${PREFIX}${main.dataset.me}.`;
 const MAX_AGE_MS = 3 * 24 * 3_600_000;
 const SAVE_DELAY_MS = 300;
 /** Not values: confirmations are given anew, and the others belong to the page. */
-const LEFT_OUT = new Set(["csrfmiddlewaretoken", "view_digest", "opened", "seen", "unseen"]);
+const LEFT_OUT = new Set([
+  ...["csrfmiddlewaretoken", "view_digest"],
+  ...["opened", "seen", "unseen", "despite_restore"],
+]);
 
 let saveTimer;
 /** The form whose stored draft is not shown yet: leaving it must not remove the draft. */

@@ -42,7 +42,9 @@ from inbox.queries.policies.quorum import Quorum, quorum_of, rulings_on
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
     entry_of,
+    has_restored_consent,
     interrupt_state,
+    load_interrupt_states,
 )
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
@@ -113,6 +115,7 @@ class DecisionDraft:
     client_run_id: str = ""  #: the runId of the AG-UI request with the answer
     grant: GrantRequest | None = None  #: further calls that the answer allows
     override_reason: str = ""  #: of an approval despite the policy
+    despite_restore: bool = False  #: the actor has checked what happened after the backup
 
 
 _INTERRUPT = Select(
@@ -122,7 +125,7 @@ _INTERRUPT = Select(
 )
 
 
-def decide(
+def decide(  # noqa: PLR0913  # an answer has as many parts
     *,
     interrupt_id: UUID,
     status: EntryStatus,
@@ -134,6 +137,7 @@ def decide(
     client_run_id: str = "",
     grant: GrantRequest | None = None,
     override_reason: str = "",
+    despite_restore: bool = False,
 ) -> Decision | Endorsement:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
@@ -145,7 +149,7 @@ def decide(
     each entrance are in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly without
     seeing masked values; it is stored only if there were values that the actor had not unmasked.
     `grant` allows further calls, too. At the entrances of OVERRIDES one person approves despite the
-    policy, for `override_reason`.
+    policy, for `override_reason`. `despite_restore` answers a request that came back with a backup.
 
     Raises:
         Unauthenticated: the key, the session or the account has ended.
@@ -156,6 +160,7 @@ def decide(
         Claimed: another person holds the claim; `detail` has `by` and `until`.
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk, NotByLink.
         MaskedNotSeen: a person approves values that are masked, without `unseen`.
+        RestoreNotChecked: the request came back with a backup, without `despite_restore`.
         ViewChanged: `view_digest` is not that of the current view.
         InvalidValue, GrantInvalid: the grant or the override is not possible.
         FileChanged: a displayed file has other bytes by now.
@@ -183,6 +188,7 @@ def decide(
             client_run_id,
             grant,
             override_reason.strip(),
+            despite_restore and interrupt.restored_at is not None,
         )
         _check_drafts(authorization, [draft])
         quorum = _quorum(authorization, draft)
@@ -295,6 +301,8 @@ def _store(
     _record_overrides(authorization, run, decisions)
     overruled = end_endorsements(decisions, now)
     _close(answers, authorization)
+    if any(draft.despite_restore for draft in drafts):
+        _end_restoration(run)
     if not decided_by_policy:
         announce_outcomes(run, decisions, overruled, now)
     _record_audit(authorization, run, drafts, decisions)
@@ -317,6 +325,12 @@ def _store(
         by=escape_invisible(actor.label),
     )
     return decisions
+
+
+def _end_restoration(run: Run) -> None:
+    """Let the answers of a run count that somebody has checked after a restore."""
+    closed = Interrupt.objects.filter(run=run).exclude(status=InterruptStatus.OPEN)
+    closed.update(restored_at=None)
 
 
 def _count(drafts: Sequence[DecisionDraft], authorization: Authorization) -> None:
@@ -502,6 +516,20 @@ def _unseen(authorization: Authorization, draft: DecisionDraft) -> Sequence[str]
     return unseen_sets(draft.interrupt, authorization.actor.user_id)
 
 
+def _check_restored(_: Authorization, draft: DecisionDraft) -> None:
+    row = draft.interrupt
+    if row.restored_at is None or draft.despite_restore:
+        return
+    if is_consent(draft.entry) or has_restored_consent(load_interrupt_states(row.run)):
+        raise errors.RestoreNotChecked(
+            TranslatableMessage(
+                "This request was restored from a backup: it may have been decided and executed "
+                "afterwards. Check that, then answer on its page and confirm it there, or over "
+                "REST with despite_restore."
+            )
+        )
+
+
 def _check_link(authorization: Authorization, draft: DecisionDraft) -> None:
     check_link_of(authorization.actor, draft.interrupt, draft.view_digest)
     check_by_link(draft.interrupt, _quorum(authorization, draft))
@@ -518,6 +546,7 @@ _DRAFT_CHECKS: dict[Check, Callable[[Authorization, DecisionDraft], None]] = {
     Check.CLAIM: _check_claim,
     Check.TIME: lambda by, draft: check_in_time(draft.state, draft.entry, by.now),
     Check.VIEW: _check_view,
+    Check.RESTORED: _check_restored,
     Check.BULK: _check_bulk,
     Check.PAYLOAD: lambda _, draft: check_payload(draft.state, draft.entry),
     Check.MASKS: _check_masks,
@@ -606,7 +635,7 @@ def _record_audit(
             state=(InterruptStatus.OPEN, draft.interrupt.status),
             payload=draft.entry.payload,
             entrance=authorization.entrance,
-            **_detail(decision),
+            **_detail(draft, decision),
         )
         for draft, decision in zip(drafts, decisions, strict=True)
     )
@@ -619,8 +648,10 @@ def _digests(authorization: Authorization, draft: DecisionDraft) -> dict[str, st
     return digests
 
 
-def _detail(decision: Decision) -> dict[str, Any]:
+def _detail(draft: DecisionDraft, decision: Decision) -> dict[str, Any]:
     detail: dict[str, Any] = {"unseen": True} if decision.unseen else {}
+    if draft.despite_restore:
+        detail["despite_restore"] = True
     if decision.override_reason:
         detail["override"] = True
     if decision.ruling is not None:

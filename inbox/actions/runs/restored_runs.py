@@ -9,13 +9,13 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.resume import queue_resume
 from inbox.actions.runs.run_termination import fail_run
-from inbox.models import Run
+from inbox.models import Interrupt, Run
 from inbox.models.locks import lock_thread
 from inbox.platform.clock import database_now
 from inbox.queries.runs.latest_run import latest_run
 from inbox.rules import errors
 from inbox.rules.people.access import OPERATOR
-from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 
 @transaction.atomic(durable=True)
@@ -38,8 +38,9 @@ def stop_restored_run(*, thread_id: UUID) -> bool:
 
     The calls that it would make may have been made after the backup, so that a person has to check
     and to retry it. Started `once` calls become IN_DOUBT, and the retry asks about them. A decided
-    run that waits for the end of its grace period is resumed and failed. Open interrupts stay open;
-    the thread gets an audit entry, which their pages display.
+    run that waits for the end of its grace period is resumed and failed. Open interrupts stay open,
+    and answers to them have to confirm that somebody has checked what happened since; the thread
+    gets an audit entry, which their pages display.
 
     Idempotent but for the entry. No process of the product may run meanwhile.
     """
@@ -50,6 +51,8 @@ def stop_restored_run(*, thread_id: UUID) -> bool:
     audit_trail.record("thread.restored", OPERATOR, now, thread=thread, run=run)
     if run.resume_at is not None:
         run = queue_resume(thread=thread, run=run, now=now, started_by=OPERATOR.label) or run
+    if run.status == RunStatus.INTERRUPTED:
+        Interrupt.objects.filter(run=run).update(restored_at=now)
     if run.status not in ACTIVE_RUN_STATUSES:
         return False
     failure = errors.Restored("The installation was restored from a backup.")

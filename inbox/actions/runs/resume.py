@@ -18,7 +18,7 @@ from inbox.models.locks import lock_thread
 from inbox.models.statements import Select, insert
 from inbox.platform.monitoring.traces import traces
 from inbox.queries.decisions.verified_decisions import check_decisions
-from inbox.queries.runs.interrupt_states import load_interrupt_states
+from inbox.queries.runs.interrupt_states import has_restored_consent, load_interrupt_states
 from inbox.rules import errors
 from inbox.rules.decisions.gate import AGUI
 from inbox.rules.people.access import ENGINE, ActorKind
@@ -78,8 +78,9 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
     Queue the one run that resumes `run`, or return None while an answer is missing.
 
     The caller holds the thread's lock. The resume uses the tools and properties of the interrupted
-    run, as no client sends an input. A resume whose decisions cannot be verified is stored as
-    failed, so that the thread is not blocked; a retry repeats the interrupts.
+    run, as no client sends an input. A resume whose decisions cannot be verified, or with an
+    approval of before a restore that nobody has checked, is stored as failed, so that the thread is
+    not blocked; a retry repeats the interrupts.
     """
     interrupts = load_interrupt_states(run)
     entries = plan_resume(interrupt.state for interrupt in interrupts)
@@ -97,6 +98,8 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         )
     try:
         check_decisions(interrupts)
+        if has_restored_consent(interrupts):
+            raise errors.Restored("Nobody has checked what happened after the backup.")
     except errors.RunFailure as failure:
         fail_run(thread=thread, run=resume, failure=failure, now=now)
     else:

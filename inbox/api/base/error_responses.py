@@ -54,6 +54,7 @@ _STATUS: dict[type[errors.RequestRejected], int] = {
     errors.InvalidValue: 422,
     errors.InvalidPayload: 422,
     errors.MaskedNotSeen: 422,
+    errors.RestoreNotChecked: 409,
     errors.SelfApproval: 403,
     errors.RequirementNotMet: 403,
     errors.DeniedByPolicy: 422,

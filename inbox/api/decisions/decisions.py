@@ -49,6 +49,8 @@ class DecisionInput(AnswerInput):
     """The `view_digest` of the interrupt as it was read."""
     unseen: Flag = False
     """People: approve without having seen the masked values. Keys that decide see all values."""
+    despite_restore: Flag = False
+    """You have checked that the call of a restored request did not run after the backup."""
     grant: GrantInput | None = None
     """People: allow further calls, too."""
 
@@ -60,6 +62,8 @@ class OverrideInput(Schema):
     """An approval; null stands for `{"approved": true}`."""
     view_digest: ViewDigest = ""
     unseen: Flag = False
+    despite_restore: Flag = False
+    """You have checked that the call of a restored request did not run after the backup."""
 
 
 class InterruptVersion(Schema):
@@ -126,6 +130,7 @@ _REFUSALS: Final = (
     errors.EditsNotOffered,
     errors.InvalidValue,
     errors.MaskedNotSeen,
+    errors.RestoreNotChecked,
     errors.AuditSinkLags,
     errors.SignInTooOld,
     errors.ViewChanged,
@@ -156,6 +161,7 @@ class Decisions(ApiView):
             entrance=Entrance.REST,
             unseen=body.unseen,
             grant=body.grant.to_request() if body.grant else None,
+            despite_restore=body.despite_restore,
         )
         progress = endorsement_progress(row)
         if progress is not None:
@@ -185,6 +191,7 @@ class Decisions(ApiView):
             entrance=Entrance.OVERRIDE_REST,
             unseen=body.unseen,
             override_reason=body.reason,
+            despite_restore=body.despite_restore,
         )
         return _response(cast("models.Decision", row), may_see_secrets=self.may_see_secrets)
 

@@ -150,6 +150,9 @@ class Interrupt(Schema):
     expires_at: datetime | None
     created_at: datetime
     closed_at: datetime | None
+    restored_at: Annotated[datetime | None, example(None)]
+    """When it came back with a backup; answers then need `despite_restore`, and cannot be sent
+    otherwise than on its page and to `decide`. Null without a doubt."""
     assignee: PersonName | None
     """The person to whom it is assigned; others may decide it, too."""
     decision: Decision | None

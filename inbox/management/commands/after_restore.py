@@ -26,7 +26,8 @@ class Command(OperatorCommand):
         stopped = sum(stop_restored_run(thread_id=thread) for thread in [*unfinished_threads()])
         self.stdout.write(
             f"{stopped} runs were stopped with RESTORED: check what they did, then retry them. "
-            "Everybody has to sign in again."
+            "Everybody has to sign in again. Open requests say that they were restored: whoever "
+            "answers one confirms that its call did not run after the backup."
         )
         self.stdout.write(
             "People who were removed, and keys that were revoked after the backup, are back: "

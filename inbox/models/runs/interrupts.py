@@ -119,6 +119,10 @@ class Interrupt(models.Model):
         help_text="author of the decision; not meaningful while open",
     )
 
+    restored_at = models.DateTimeField(
+        null=True,
+        help_text="when it came back with a backup, until somebody has checked what happened since",
+    )
     people_needed = models.PositiveSmallIntegerField(
         default=1, help_text="slots of the policy, for lists; the gate computes them again"
     )
@@ -174,6 +178,7 @@ class Interrupt(models.Model):
             body=self.body,
             key=f"{self.pk} {self.view_digest}",
             people_needed=self.people_needed,
+            is_restored=self.restored_at is not None,
         )
 
     @cached_property

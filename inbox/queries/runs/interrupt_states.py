@@ -1,6 +1,7 @@
 """Interrupts of a run with the decisions in force, as the resume contract reads them."""
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from inbox.models import Decision, Interrupt, Run
 from inbox.models.statements import Select
 from inbox.queries.files.files import attached_files
 from inbox.rules.decisions.consent import SIGNOFF, load_original_value
+from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.runs.contract import InterruptState, ResumeEntry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 
@@ -40,6 +42,16 @@ def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
         decision: Decision | None = getattr(row, "in_force", None)
         states.append(InterruptWithDecision(row, interrupt_state(row, decision), decision))
     return states
+
+
+def has_restored_consent(interrupts: Iterable[InterruptWithDecision]) -> bool:
+    """Return whether a decision of before a restore approves what may have happened since."""
+    return any(
+        item.row.restored_at is not None
+        and item.state.answer is not None
+        and is_consent(item.state.answer)
+        for item in interrupts
+    )
 
 
 def is_server_interrupt(row: Interrupt) -> bool:

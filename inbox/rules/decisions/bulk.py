@@ -34,6 +34,7 @@ class BulkCandidate:
     body: str  #: the AG-UI Interrupt
     key: str  #: a cache key, unique for these texts
     people_needed: int = 1
+    is_restored: bool = False  #: from a backup, and nobody has checked what happened since
 
     @cached_property
     def interrupt(self) -> dict[str, Any]:
@@ -153,6 +154,10 @@ _OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], .
     (
         lambda candidate: candidate.people_needed > 1,
         TranslatableMessage("Several people have to approve this. Review it on its own page."),
+    ),
+    (
+        lambda candidate: candidate.is_restored,
+        TranslatableMessage("It was restored from a backup. Review this request on its own page."),
     ),
     (
         _is_changed,

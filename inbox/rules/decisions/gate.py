@@ -38,6 +38,7 @@ class Check(StrEnum):
     TIME = "time"  #: the interrupt has not expired
     VIEW_REQUIRED = "view_required"  #: a view digest is required, whatever the team's setting
     VIEW = "view"  #: the view digest is the current one
+    RESTORED = "restored"  #: somebody has checked what happened after the backup
     BULK = "bulk"  #: the interrupt may be decided together with others
     PAYLOAD = "payload"  #: the payload matches the response schema
     MASKS = "masks"  #: the payload has no masks instead of values

@@ -22,7 +22,7 @@ from inbox.web.base.pages import is_fragment, post_page
 from inbox.web.base.step_up import confirm_identity_url
 from inbox.web.base.toasts import toast_of
 from inbox.web.base.translate import translate
-from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submission
+from inbox.web.decisions.decision_form import RESTORED_ID, UNSEEN_ID, DecisionForm, Submission
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
 from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
@@ -81,6 +81,7 @@ def _decide(actor: Actor, interrupt_id: UUID, submission: Submission) -> None:
         entrance=Entrance.OVERRIDE_PAGE if submission.overrides else Entrance.PAGE,
         unseen=submission.is_unseen,
         grant=_grant(form, submission),
+        despite_restore=submission.is_despite_restore,
         override_reason=submission.override_reason if submission.overrides else "",
     )
 
@@ -186,6 +187,8 @@ def _problems(view: InterruptPage, refusal: errors.RequestRejected) -> list[tupl
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
     if isinstance(refusal, errors.MaskedNotSeen):
         return [(UNSEEN_ID, gettext("Masked values"), translate(refusal.message))]
+    if isinstance(refusal, errors.RestoreNotChecked):
+        return [(RESTORED_ID, gettext("Restored from a backup"), translate(refusal.message))]
     if isinstance(refusal, GrantInvalid) and view.grant_form:
         return grant_problems(view.grant_form, refusal.detail.get("problems", ()), translate)
     return [

@@ -46,6 +46,7 @@ MAX_OPTION_BUTTONS, MAX_OPTION_CHARACTERS = 6, 60
 OPTION = "option:"
 FEEDBACK_ID = "f-feedback"
 UNSEEN_ID = "f-unseen"
+RESTORED_ID = "f-restored"
 #: The value of the button that approves and allows further calls.
 APPROVE_AND_ALLOW = "approve_and_allow"
 #: The value of the button that approves despite the policy.
@@ -111,10 +112,15 @@ class Submission:
         """True if the reviewer approves without viewing the masked values."""
         return "unseen" in self.data
 
+    @property
+    def is_despite_restore(self) -> bool:
+        """True if the reviewer has checked what happened after the backup."""
+        return "despite_restore" in self.data
+
     def without_confirmations(self) -> "Submission":
         """Return the form without its confirmations, because the interrupt has changed."""
         data = self.data.copy()
-        for name in ("opened", "seen", "unseen"):
+        for name in ("opened", "seen", "unseen", "despite_restore"):
             data.pop(name, None)
         return Submission(data, self.site)
 

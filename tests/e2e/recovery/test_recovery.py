@@ -153,6 +153,8 @@ def test_restored_installation_goes_on_and_repeats_nothing_by_itself(installatio
         assert "thread.restored" in [entry["action"] for entry in entries["results"]]
         assert counts(installation) == done
 
+        assert client.decide(interrupt, APPROVE).json()["code"] == "RESTORE_NOT_CHECKED"
+        assert client.decide(interrupt, APPROVE).status_code == 409
         client.decide(interrupt, None, status="cancelled").raise_for_status()
         retried = client.http.post(f"/api/runs/{failed['id']}/retry")
 

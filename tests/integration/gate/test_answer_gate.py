@@ -490,6 +490,10 @@ def self_approval(scene: Scene) -> None:
     scene.monkeypatch.setattr(Run, "is_self_approved_by", lambda run, actor: True)
 
 
+def restored(scene: Scene) -> None:
+    Interrupt.objects.update(restored_at=database_now())
+
+
 def may_not_override(scene: Scene) -> None:
     Team.objects.update(override_group="")
 
@@ -651,6 +655,7 @@ CONDITIONS = [
         policy_names_no_way,
         {**all_say(ANSWERS, DECIDED), CHAT: "POLICY_REQUIREMENT", LINK: "NOT_BY_LINK"},
     ),
+    Condition(restored, {**all_say(ANSWERS, "RESTORE_NOT_CHECKED"), **all_say(CANCELS, DECIDED)}),
     Condition(may_not_override, all_say(OVERRIDES, "FORBIDDEN")),
     Condition(
         nothing,

@@ -47,6 +47,7 @@ REFUSED_BY = {
     Check.PAYLOAD: "wrong_payload",
     Check.MASKS: "mask_sent",
     Check.SEEN: "masked_value",
+    Check.RESTORED: "restored",
     Check.POLICY: "self_approval",
     Check.OVERRIDE: "may_not_override",
     Check.LINK: "policy_names_no_way",

@@ -1,4 +1,4 @@
-"""The question whether a tool call happened, which a lost worker leaves behind."""
+"""The question whether a tool call happened, which a lost worker or a restore leaves behind."""
 
 import json
 from datetime import timedelta
@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.restored_runs import stop_restored_run
 from inbox.actions.runs.run_lease import EventBatch, claim_run, start_tool_calls
 from inbox.actions.runs.tool_calls import CallAttempt
 from tests.support.steps import (
@@ -15,7 +16,7 @@ from tests.support.steps import (
     reread,
     start,
 )
-from tests.support.web.pages import decision_form, sent
+from tests.support.web.pages import decision_form, sent, words
 
 
 @pytest.fixture
@@ -88,3 +89,19 @@ def _chosen(reader, doubt, branch, result=""):
     if result:
         form.fill("answer@0/result", result)
     return dict(form.post().items())
+
+
+def test_a_restored_request_is_approved_after_a_check(world, reads_bob):
+    run = start(world, "rehearse:tool_call")
+    stop_restored_run(thread_id=run.thread_id)
+    (row,) = open_interrupts(run)
+
+    refusal = reads_bob.send(row, "approve")
+
+    assert refusal.status_code == 422
+    assert 'href="#f-restored"' in refusal.content.decode()
+    assert "I have checked that it did not run after the backup" in words(refusal)
+    assert reread(row).status == "open"
+    reads_bob.send(row, "approve", despite_restore="on")
+    assert reread(row).status == "resolved"
+    assert "Restored from a backup" not in words(reads_bob.get(f"/interrupts/{row.pk}/"))
