@@ -19,7 +19,7 @@ def desk(running_desk):
     return running_desk
 
 
-@pytest.fixture(params=["claude-code", "codex"])
+@pytest.fixture(params=["claude-code", "codex", "copilot-cli", "gemini-cli"])
 def agent(desk, tmp_path, request):
     with model_server("") as model:
         yield CodingAgent(desk, tmp_path, request.param, model)

@@ -1,4 +1,4 @@
-"""The real Claude Code and Codex run a command only after it was approved."""
+"""The real coding agents run a command, and a tool of an MCP server, only after it was approved."""
 
 import json
 import os
@@ -25,7 +25,8 @@ def test_an_approved_command_runs_and_is_reported(desk, agent):
     agent.install("--wait", "60")
     process = agent.start()
     request = desk.next_request()
-    assert request["items"][0]["tool"] == "Bash"
+    item = request["items"][0]
+    assert (item["tool"], item["args"]) == agent.call
 
     desk.decide(request)
 
@@ -64,6 +65,31 @@ def test_a_command_without_an_answer_does_not_run(desk, agent):
 
     assert "Nobody has answered yet" in agent.model.tool_results()
     desk.next_request()
+
+
+def test_an_mcp_call_without_an_answer_does_not_run(desk, agent):
+    agent.install("--wait", "1")
+    agent.model.tool = "lend"
+
+    assert agent.run() == set()
+
+    assert "Nobody has answered yet" in agent.model.tool_results()
+    item = desk.next_request()["items"][0]
+    assert "books" in item["tool"]
+    assert item["args"] == {"book": "Momo"}
+
+
+def test_an_approved_mcp_call_runs_and_is_reported(desk, agent):
+    agent.install("--wait", "60")
+    agent.model.tool = "lend"
+    process = agent.start()
+    request = desk.next_request()
+
+    desk.decide(request)
+
+    assert agent.end(process) == {"lent"}
+    assert desk.state(request["id"]) == ("done", "succeeded")
+    assert not desk.is_deviating(request["id"])
 
 
 def test_a_server_that_is_away_lets_nothing_run(agent):
@@ -125,6 +151,11 @@ def test_a_program_that_is_missing_lets_nothing_run(agent):
 # What no hook can prevent; docs/coding-agents.md says so, row by row.
 
 
+def only(*hosts):
+    return pytest.mark.parametrize("agent", hosts, indirect=True)
+
+
+@only("claude-code", "codex", "gemini-cli")
 def test_a_hook_whose_shell_is_killed_lets_the_command_run(desk, agent):
     agent.install("--wait", "60")
     process = agent.start()
@@ -146,19 +177,33 @@ def test_a_timeout_of_the_host_lets_the_command_run(agent):
     assert agent.run() == ORIGINAL
 
 
-@pytest.mark.parametrize("command", ["exit 1", "/nothing/here/signoff hook claude-code", "exit 0"])
+#: Commands of a hook that let a command run without an answer. Copilot CLI refuses every exit code
+#: but 0, and Gemini CLI all above 1, such as that of a missing program.
+FAILURES = {
+    "exit 0": ("claude-code", "codex", "copilot-cli", "gemini-cli"),
+    "exit 1": ("claude-code", "codex", "gemini-cli"),
+    "/nothing/here/signoff hook claude-code": ("claude-code", "codex"),
+}
+
+
+@pytest.mark.parametrize("command", FAILURES)
 def test_other_failures_of_a_hook_let_the_command_run(agent, command):
     agent.install()
     agent.replace_gate(command, timeout=60)
 
-    assert agent.run() == ORIGINAL
+    assert agent.run() == (ORIGINAL if agent.host in FAILURES[command] else set())
 
 
+@only("claude-code", "codex", "gemini-cli")
 def test_hooks_that_are_turned_off_let_the_command_run_and_check_says_so(agent):
     agent.install()
-    if agent.host == "claude-code":
+    switches = {
+        "claude-code": {"disableAllHooks": True},
+        "gemini-cli": {"hooksConfig": {"enabled": False}},
+    }
+    if agent.host in switches:
         settings = json.loads(agent.settings_file.read_text())
-        agent.settings_file.write_text(json.dumps({**settings, "disableAllHooks": True}))
+        agent.settings_file.write_text(json.dumps({**settings, **switches[agent.host]}))
     else:
         with (agent.home / ".codex" / "config.toml").open("a") as config:
             config.write("[features]\nhooks = false\n")
@@ -166,14 +211,12 @@ def test_hooks_that_are_turned_off_let_the_command_run_and_check_says_so(agent):
     check = agent.hooks("check", agent.host)
 
     assert check.returncode == 1
-    assert ("disableAllHooks" in check.stdout) or ("hooks = false" in check.stdout)
+    switch = {"claude-code": "disableAllHooks", "codex": "hooks = false"}
+    assert switch.get(agent.host, "hooksConfig.enabled: false") in check.stdout
     assert agent.run() == ORIGINAL
 
 
-only_codex = pytest.mark.parametrize("agent", ["codex"], indirect=True)
-
-
-@only_codex
+@only("codex")
 def test_codex_skips_hooks_that_are_not_trusted_and_check_says_so(agent):
     agent.install()
 
@@ -184,7 +227,7 @@ def test_codex_skips_hooks_that_are_not_trusted_and_check_says_so(agent):
     assert agent.run(bypass_trust=False) == ORIGINAL
 
 
-@only_codex
+@only("codex")
 def test_trusted_hooks_of_codex_are_complete(desk, agent):
     agent.install("--wait", "60")
     trust_hooks(agent)

@@ -1,4 +1,4 @@
-"""The real Claude Code and Codex from their packages, with a model of ours on loopback."""
+"""The real coding agents from their packages, with a model of ours on loopback."""
 
 import base64
 import hashlib
@@ -10,6 +10,8 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from signoff_client.hooks.layouts import LAYOUTS
 
 from tests.support.caches import make_once
 from tests.support.children import StartFailed
@@ -29,16 +31,22 @@ class Package:
 
 PACKAGES: Final = {
     "claude-code": Package(
-        "@anthropic-ai/claude-agent-sdk-linux-x64",
-        "0.3.330",
-        "9w4uMdA3vNZXocwOUhivOGotXoRDxN/C/xPMkZMY9WPpKLAlj8upMZskNgPjQKlVRXhxPfNagcBijGPUH4WepA==",
+        "@anthropic-ai/claude-code-linux-x64",
+        "2.1.332",
+        "f4JWhzwYutJIHScC7/dYOPX6s28tt7ZADhsOi8zwOHq5fFPEuUeChh2NMfinSg0GrUckYxaeebC4h0DqiKzLcw==",
         "package/claude",
     ),
     "codex": Package(
         "@openai/codex",
-        "0.169.0-linux-x64",
-        "o05NyAOCDygSPRo1yinzxvkRSdmsZyBD9E7mbpmjRanSfM8lypqWtQgEo4XfNkwhuCR2aFu8mlGOsQGFXVbVww==",
+        "0.171.0-linux-x64",
+        "l66NZkQgdk2C3pbcfULDz42yEUB581MVA6I+Y43Wp4OIqEy73HCdmZ0GTjeAHY2ycuH4N00d9VsLrwT1jxshTw==",
         "package/vendor/x86_64-unknown-linux-musl/bin/codex",
+    ),
+    "copilot-cli": Package(
+        "@github/copilot-linux-x64",
+        "1.0.102",
+        "eGHPbsP0p2QgfVZCjtbGBFZPBOJQ0DN7xIbBRAo7oG8b1zfLirQIdfI4h8Iy68Dv2cKJGJZg2/EO7W7KpIMJOw==",
+        "package/copilot",
     ),
     "gemini-cli": Package(
         "@google/gemini-cli",
@@ -73,7 +81,7 @@ def find_program(host: str) -> Path:
 
 
 class CodingAgent:
-    """A user's host, whose model wants to run one command in the folder `work`."""
+    """A user's host, whose model wants to make one call; commands run in the folder `work`."""
 
     def __init__(self, desk: Any, home: Path, host: str, model: ModelServer) -> None:
         self.host = host
@@ -87,33 +95,73 @@ class CodingAgent:
         self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m signoff_client "$@"\n')
         self.program.chmod(0o755)
         self.environment = desk.environment(home, **_environment(home, model))
-        path = (str(self.program.parent), str(find_program(host).parent), os.environ["PATH"])
+        self._link_host()
+        path = (str(self.program.parent), os.environ["PATH"])
         self.environment["PATH"] = os.pathsep.join(path)
         self._write_settings()
 
-    def _write_settings(self) -> None:
-        if self.host == "claude-code":
-            settings = {"permissions": {"allow": ["Bash(touch:*)"]}}
-            self.settings_file.parent.mkdir()
-            self.settings_file.write_text(json.dumps(settings))
+    def _link_host(self) -> None:
+        """Put the host on the PATH under its own name."""
+        program = find_program(self.host)
+        link = self.program.parent / _PROGRAMS[self.host]
+        if self.host != "gemini-cli":
+            link.symlink_to(program)
             return
-        folder = self.home / ".codex"
-        folder.mkdir()
-        (folder / "config.toml").write_text(
-            f'model = "gpt-5-codex"\nmodel_provider = "loopback"\n'
-            f'[model_providers.loopback]\nname = "loopback"\nbase_url = "{self.model.url}/v1"\n'
-            f'wire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n'
-        )
+        link.write_text(f'#!/bin/sh\nexec {find_node().node} {program}/gemini.js "$@"\n')
+        link.chmod(0o755)
+
+    def _write_settings(self) -> None:
+        """Let the host use the model, the shell and the MCP server `books` without a prompt."""
+        server = {"command": sys.executable, "args": [str(_MCP_SERVER), str(self.work)]}
+        if self.host == "codex":
+            self._write(
+                ".codex/config.toml",
+                f'model = "gpt-5-codex"\nmodel_provider = "loopback"\n'
+                f'[model_providers.loopback]\nname = "loopback"\nbase_url = "{self.model.url}/v1"\n'
+                f'wire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n'
+                f"[mcp_servers.books]\ncommand = {json.dumps(server['command'])}\n"
+                f"args = {json.dumps(server['args'])}\n",
+            )
+            return
+        servers = {"mcpServers": {"books": server}}
+        match self.host:
+            case "claude-code":
+                self._write("mcp.json", servers)
+                allowed = {"permissions": {"allow": ["Bash(touch:*)", "mcp__books__lend"]}}
+                self._write(".claude/settings.json", allowed)
+            case "copilot-cli":
+                server |= {"type": "local", "tools": ["*"]}
+                self._write(".copilot/mcp-config.json", servers)
+            case "gemini-cli":
+                security = {
+                    "auth": {"selectedType": "gemini-api-key"},
+                    "folderTrust": {"enabled": False},
+                }
+                general = {"disableAutoUpdate": True}
+                settings = {"security": security, "general": general, **servers}
+                self._write(".gemini/settings.json", settings)
+
+    def _write(self, name: str, content: Any) -> None:
+        path = self.home / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
 
     @property
     def settings_file(self) -> Path:
-        names = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
-        return self.home / names[self.host]
+        """The file with the hooks."""
+        return self.home / _HOOK_FILES[self.host]
 
-    def hooks(self, *words: str) -> "subprocess.CompletedProcess[str]":
+    @property
+    def call(self) -> tuple[str, dict[str, Any]]:
+        """The shell of the host, and what it is called with: what a request is about."""
+        request = {"command": self.model.command}
+        described = request if self.host == "codex" else {**request, "description": "make a file"}
+        return _SHELL_TOOLS[self.host], described
+
+    def hooks(self, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [self.program, "hooks", *words],
-            env=self.environment,
+            env=self.environment | env,
             cwd=self.work,
             capture_output=True,
             text=True,
@@ -128,22 +176,30 @@ class CodingAgent:
     def replace_gate(self, command: str, timeout: int) -> None:
         """Replace the command of the hook before a call."""
         settings = json.loads(self.settings_file.read_text())
-        hook = settings["hooks"]["PreToolUse"][0]["hooks"][0]
-        hook |= {"command": command, "timeout": timeout}
+        layout = LAYOUTS[self.host]
+        (event,) = layout.gates
+        entry = settings["hooks"][event][0]
+        hook = entry["hooks"][0] if layout.is_nested else entry
+        hook |= {"command": command, layout.timeout: timeout * layout.timeouts_per_second}
         self.settings_file.write_text(json.dumps(settings))
 
     def start(self, *, bypass_trust: bool = True, **env: str) -> "subprocess.Popen[str]":
         """Start a turn without a person at the terminal."""
         words = {
-            "claude-code": ["-p", "go", "--output-format", "json", "--add-dir", str(self.work)],
+            "claude-code": [
+                *("-p", "go", "--output-format", "json", "--add-dir", str(self.work)),
+                *("--mcp-config", str(self.home / "mcp.json")),
+            ],
             "codex": [
                 *("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
                 *(["--dangerously-bypass-hook-trust"] if bypass_trust else []),
                 "go",
             ],
+            "copilot-cli": ["-p", "go", "--allow-all-tools", "--no-auto-update"],
+            "gemini-cli": ["-p", "go", "--approval-mode", "yolo", "-m", "gemini-2.5-flash"],
         }
         return subprocess.Popen(
-            [find_program(self.host), *words[self.host]],
+            [self.program.parent / _PROGRAMS[self.host], *words[self.host]],
             env=self.environment | env,
             cwd=self.work,
             stdin=subprocess.DEVNULL,
@@ -153,7 +209,7 @@ class CodingAgent:
         )
 
     def end(self, process: "subprocess.Popen[str]") -> set[str]:
-        """Wait for the end of a turn, and return the files that its commands made."""
+        """Wait for the end of a turn, and return the files that its calls made."""
         output, _ = process.communicate(timeout=_SECONDS)
         assert "done" in output, output
         return {path.name for path in self.work.iterdir()}
@@ -162,12 +218,42 @@ class CodingAgent:
         return self.end(self.start(**options))
 
 
+#: How a person starts each host.
+_PROGRAMS: Final = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "copilot-cli": "copilot",
+    "gemini-cli": "gemini",
+}
+_HOOK_FILES: Final = {
+    "claude-code": ".claude/settings.json",
+    "codex": ".codex/hooks.json",
+    "copilot-cli": ".copilot/hooks/signoff.json",
+    "gemini-cli": ".gemini/settings.json",
+}
+_SHELL_TOOLS: Final = {
+    "claude-code": "Bash",
+    "codex": "Bash",
+    "copilot-cli": "bash",
+    "gemini-cli": "run_shell_command",
+}
+_MCP_SERVER: Final = Path(__file__).parent / "books_server.py"
+
+
 def _environment(home: Path, model: ModelServer) -> dict[str, str]:
     return {
         "ANTHROPIC_BASE_URL": model.url,
         "ANTHROPIC_API_KEY": "no-account",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        "ENABLE_TOOL_SEARCH": "false",  # tools of MCP servers are offered at once
         "CODEX_HOME": str(home / ".codex"),
         "LOOPBACK_KEY": "no-account",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_MODEL": "claude-sonnet-4",
+        "COPILOT_PROVIDER_TYPE": "anthropic",
+        "COPILOT_PROVIDER_BASE_URL": model.url,
+        "COPILOT_PROVIDER_API_KEY": "no-account",
+        "GEMINI_API_KEY": "no-account",
+        "GOOGLE_GEMINI_BASE_URL": model.url,
     }
