@@ -21,7 +21,7 @@ from inbox.forms.values import ABSENT, all_strings, field_id, is_same_json, plai
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import ReadSchema, read_schema
-from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, pointer
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, pointer
 from inbox.rules.text.numbers import ENGLISH, FORMATS, NumberFormat
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, json_text
 
@@ -51,7 +51,7 @@ class _Source:
 
     def mask(self, value: Any) -> Any:
         """Return a value with its secrets masked."""
-        if self.masks is None or value is ABSENT:
+        if self.masks is None or self.masks.is_empty or value is ABSENT:
             return value
         return self.masks.hidden_again(value)
 
@@ -158,24 +158,24 @@ def build_form(
     name: str,
     excluded: Collection[str] = (),
     data: QueryDict | None = None,
-    secrets: Secrets = NAMES,
+    masks: NumberedMasks | None = None,
     is_text: bool = False,
     files: FormFiles | None = None,
 ) -> Form:
     """
     Build the form for one value of a schema; an invalid schema is ignored.
 
-    `value` is the agent's value, or ABSENT for an answer. Its secrets are masked; a mask that is
-    not edited is read back as the secret. `excluded` members have fields elsewhere on the page.
-    With `is_text` the form is one text field, while the JSON tab accepts whatever the schema
-    allows. With `data`, a submission, the form shows what was typed: changed by a button (`draft`)
-    or with its problems. With `files` the schemas of files become uploads.
+    `value` is the agent's value, or ABSENT for an answer. Its secrets are masked, by `masks` if
+    they were found already; a mask that is not edited is read back as the secret. `excluded`
+    members have fields elsewhere on the page. With `is_text` the form is one text field, while the
+    JSON tab accepts whatever the schema allows. With `data`, a submission, the form shows what was
+    typed: changed by a button (`draft`) or with its problems. With `files` the schemas of files
+    become uploads.
     """
     if isinstance(value, Mapping) and excluded:
         value = {key: member for key, member in value.items() if key not in excluded}
-    masks = None
-    if value is not ABSENT:
-        masks = NumberedMasks(secrets)
+    if value is not ABSENT and masks is None:
+        masks = NumberedMasks(NAMES)
         masks.hidden(value)
     read = _read_schema(schema)
     submission = Submission(data) if data is not None else None

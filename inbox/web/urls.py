@@ -46,7 +46,7 @@ from inbox.web.policies import (
     try_page,
 )
 from inbox.web.policies.editing import calendar_pages, rule_pages
-from inbox.web.presentations import tool_presentations
+from inbox.web.presentations import more_values, tool_presentations
 from inbox.web.requests import revoke
 from inbox.web.runs import runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
@@ -116,6 +116,7 @@ urlpatterns = [
     path("files/<uuid:file_id>/view/", files.view, name="view_file"),
     path("files/<uuid:file_id>/text", files.text, name="file_text"),
     path("files/<uuid:file_id>/pages/<int:number>", files.picture, name="file_picture"),
+    path("interrupts/<uuid:interrupt_id>/values", more_values.more_values, name="more_values"),
     path("interrupts/<uuid:interrupt_id>/claim", claims_and_comments.claim, name="claim"),
     path("interrupts/<uuid:interrupt_id>/release", claims_and_comments.release, name="release"),
     path("interrupts/<uuid:interrupt_id>/renew", claims_and_comments.renew, name="renew"),

@@ -165,14 +165,16 @@ document.addEventListener(
 
 document.addEventListener("input", ({ target }) => {
   markUnsent();
-  if (target.closest("#answer") && document.querySelector("#changes")) previewChanges(target.form);
+  // The switch of a diff belongs to no form.
+  const { form } = target;
+  if (form && target.closest("#answer") && document.querySelector("#changes")) previewChanges(form);
 });
 
 // A folded text counts as read after it was opened.
 document.addEventListener(
   "toggle",
   ({ target }) => {
-    if (!target.open || !target.matches("[data-fold]")) return;
+    if (!target.open || !target.matches("[data-long]")) return;
     for (const box of target.querySelectorAll("[name=opened]")) box.checked = true;
   },
   true,

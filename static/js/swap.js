@@ -129,8 +129,9 @@ function mayReplace(target, element) {
 }
 
 /** Return whether a response is about the request on screen: another one may be open by now. */
-function isForThisPage({ verb, path }) {
-  if (verb === "get") return path === main.dataset.url;
+function isForThisPage({ verb, path, elt }) {
+  // Parts of a request that load more of it have left the page with their request.
+  if (verb === "get") return elt === document.body ? path === main.dataset.url : elt.isConnected;
   const [, id] = path.match(/\/interrupts\/([0-9a-f-]{36})\//) ?? [];
   return !id || id === main.dataset.interrupt;
 }

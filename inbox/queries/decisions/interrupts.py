@@ -26,7 +26,11 @@ from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.queries.agents.tool_presentations import body_for_interrupt, declared_body
 from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
-from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.decisions.masked_values import (
+    MaskedValues,
+    masked_values_of_interrupt,
+    unseen_sets,
+)
 from inbox.queries.decisions.repeated_calls import RepeatedCall, repeated_calls
 from inbox.queries.decisions.sent_back import SentBack, interrupts_after, sent_back_before
 from inbox.queries.people.access import permissions_in, require
@@ -67,6 +71,7 @@ class InterruptDetail:
     next_interrupts: Sequence[Interrupt] = ()  #: that follow this one, which was sent back
     repeated_call: RepeatedCall | None = None  #: that was rejected before
     declared_for_tool: Mapping[str, Any] = field(default_factory=dict)  #: by the team, for display
+    masked_values: Mapping[str, MaskedValues] = field(default_factory=dict)  #: by name of the set
 
     @property
     def is_approval(self) -> bool:
@@ -145,7 +150,9 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     schema = agui_interrupt.get("responseSchema")
     if schema is None:
         schema = DEFAULT_SCHEMAS.get(row.reason)
-    quorum = current_quorum(row, now) if row.status == InterruptStatus.OPEN and row.ruling else None
+    values = masked_values_of_interrupt(row, decision)
+    is_open = row.status == InterruptStatus.OPEN
+    quorum = current_quorum(row, now) if is_open and row.ruling else None
     return InterruptDetail(
         interrupt=row,
         agui_interrupt=agui_interrupt,
@@ -161,7 +168,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         comments=comments_on(row),
         may_withdraw=until is not None and now < until,
         withdraw_until=None if until == NEVER else until,
-        unseen=unseen_sets(row, actor.user_id) if row.status == InterruptStatus.OPEN else (),
+        unseen=unseen_sets(row, actor.user_id, values) if is_open else (),
         is_seen=_is_seen(actor, row),
         quorum=None if quorum is None or quorum.is_default else quorum,
         endorsements=endorsements_in_force(row) if row.people_needed > 1 else (),
@@ -169,6 +176,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         next_interrupts=interrupts_after(row, decision),
         repeated_call=repeated_calls([row]).get(row.pk),
         declared_for_tool=declared_body(row),
+        masked_values=values,
     )
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from inbox.rules.schema.secrets import (
     HiddenBy,
     Path,
     Secrets,
+    cut_at_secret,
+    pointer,
 )
 
 
@@ -27,17 +30,23 @@ class MaskedValues:
 
     @property
     def places(self) -> Sequence[str]:
-        """JSON pointers to the secrets."""
-        return self.secrets.places_in(self.text)
+        """JSON pointers to the secrets; "" if the text is invalid JSON with secrets."""
+        if self._hidden is None:
+            return [""] if cut_at_secret(self.text) != self.text else []
+        return sorted(map(pointer, self._hidden))
 
     @property
     def places_by_agent(self) -> Sequence[Path]:
         """Paths that are masked only because the agent's schema marks them."""
+        return [place for place, by in (self._hidden or {}).items() if by is HiddenBy.AGENT]
+
+    @cached_property
+    def _hidden(self) -> Mapping[Path, HiddenBy] | None:
+        """The reason that each secret is masked, None for a text that is no JSON."""
         try:
-            hidden = self.secrets.hidden_by(json.loads(self.text))
+            return self.secrets.hidden_by(json.loads(self.text))
         except (ValueError, RecursionError):
-            return ()
-        return [place for place, by in hidden.items() if by is HiddenBy.AGENT]
+            return None
 
 
 def masked_values_of_interrupt(
@@ -62,9 +71,15 @@ def masked_values_of_interrupt(
     return values
 
 
-def unseen_sets(row: Interrupt, user_id: int | None) -> Sequence[str]:
-    """Return the sets that a decision consents to, are masked and were not revealed to the user."""
-    values = masked_values_of_interrupt(row, None)
+def unseen_sets(
+    row: Interrupt, user_id: int | None, values: Mapping[str, MaskedValues] | None = None
+) -> Sequence[str]:
+    """
+    Return the sets that a decision consents to, are masked and were not revealed to the user.
+
+    `values` are those of the interrupt, if they were read already.
+    """
+    values = masked_values_of_interrupt(row, None) if values is None else values
     masked = [name for name in CONSENTED if name in values and values[name].places]
     if not masked:
         return ()

@@ -188,7 +188,7 @@ def _limits(
         for name in choices
         if name not in args
     ]
-    if len(args) > MAX_ARGUMENTS or not _is_small(args):
+    if len(args) > MAX_ARGUMENTS or not is_small(args):
         problems.append(("", TranslatableMessage("The arguments are too large for a grant.")))
     limits = {}
     for name, value in args.items():
@@ -345,7 +345,8 @@ def _is_budget(amount: Decimal) -> bool:
     return is_in_range and amount == amount.quantize(BUDGET_UNIT)
 
 
-def _is_small(args: Any) -> bool:
+def is_small(args: Any) -> bool:
+    """Return whether a grant can hold these arguments."""
     try:
         # A grant is about values that JSON can say: NaN equals nothing.
         json.dumps(args, ensure_ascii=False, allow_nan=False).encode()

@@ -8,18 +8,25 @@ from decimal import Decimal
 from enum import StrEnum
 from math import isfinite
 from typing import Any
+from urllib.parse import quote
 
 from inbox.rules.presentations.vocabulary import ValueHint, ValueType, is_currency
+from inbox.rules.schema.schema_walk import json_nodes
+from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.labels import label_of, separate_words
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 
-#: Values with more parts are shown as JSON, and tables end after that many rows.
+#: Values with more parts are shown as JSON, except tables.
 MAX_PARTS = 200
+#: A table of more parts has so many rows; the page loads the others on demand, so many at once.
+FIRST_ROWS, MORE_ROWS = 10, 100
 MAX_COLUMNS = 8
 MAX_DEPTH = 3
 #: Of a long text the page shows that many lines before it is opened.
 PREVIEW_LINES, PREVIEW_CHARACTERS = 5, 600
 MAX_MONEY_DIGITS = 40
+#: Longer numbers get the width of the page.
+LONG_NUMBER = 15
 #: The currencies that have not two decimals (ISO 4217).
 _DECIMALS = {
     **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF"), 0),
@@ -65,6 +72,13 @@ class Look(StrEnum):
     LIST = "list"
     TABLE = "table"
     FACTS = "facts"
+    LATER = "later"  #: loaded on demand
+
+
+_WIDE = {
+    *(Look.BLOCK, Look.CODE, Look.DIFF, Look.MARKDOWN),
+    *(Look.TABLE, Look.FACTS, Look.LATER),
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,8 @@ class ValueView:
     columns: Sequence[str] = ()  #: the labels of a table
     rows: Sequence[Sequence["ValueView | None"]] = ()  #: None for an absent cell
     is_true: bool = False  #: of a boolean
+    rest_at: str = ""  #: the address of what is loaded on demand
+    rest_count: int = 0  #: the rows, or the parts, that are loaded on demand
 
     @property
     def preview(self) -> str:
@@ -88,23 +104,60 @@ class ValueView:
         return "\n".join(self.text.split("\n", PREVIEW_LINES)[:PREVIEW_LINES])[:PREVIEW_CHARACTERS]
 
     @property
+    def is_wide(self) -> bool:
+        """True if it needs the width of the page; digits of a long number must not be parted."""
+        is_long_number = self.look in (Look.NUMBER, Look.MONEY) and len(self.text) > LONG_NUMBER
+        return self.look in _WIDE or is_long_number
+
+    @property
     def line_count(self) -> int:
         return self.text.count("\n") + 1
 
 
 def view_of(
-    name: str, value: Any, hint: ValueHint | None = None, schema: Mapping[str, Any] | None = None
+    name: str,
+    value: Any,
+    hint: ValueHint | None = None,
+    schema: Mapping[str, Any] | None = None,
+    *,
+    at: str = "",
 ) -> ValueView:
     """
     Return how to show the value of a member.
 
     `value` has its secrets masked. A hint of the author goes first, then the schema's
-    `contentMediaType`, then the name and the value itself.
+    `contentMediaType`, then the name and the value itself. `at` is the address from which the page
+    loads rows of a long table; without one it is JSON.
     """
     hint = hint or ValueHint()
     label = escape_invisible(hint.label) or label_of(name)
-    view = with_unit(_view(name, value, hint, schema or {}, depth=0), hint.unit)
+    view = with_unit(_view(name, value, hint, schema or {}, depth=0, at=at), hint.unit)
     return replace(view, label=label, unit=escape_invisible(hint.unit) or view.unit)
+
+
+def later_view(name: str, value: Any, hint: ValueHint | None, *, at: str) -> ValueView:
+    """Return a view of a value that the page loads on demand from the address `at`."""
+    label = escape_invisible(hint.label if hint else "") or label_of(name)
+    count = sum(not isinstance(node, Mapping | list) for _, node in json_nodes(value))
+    return ValueView(name, label, Look.LATER, rest_at=at, rest_count=count)
+
+
+def rows_from(value: Any, start: int) -> ValueView:
+    """Return a table with some rows of a list of like objects, and the number of those below."""
+    columns = _columns(value) if isinstance(value, list) else []
+    remaining_rows = max(0, len(value) - start - MORE_ROWS) if columns else 0
+    rows = _rows(value[start : start + MORE_ROWS], columns) if columns else []
+    labels = [label_of(column) for column in columns]
+    return ValueView("", "", Look.TABLE, columns=labels, rows=rows, rest_count=remaining_rows)
+
+
+def shown_parts(view: ValueView) -> int:
+    """Return the number of values that a page shows for a view."""
+    if view.look is Look.TABLE:
+        return sum(map(len, view.rows))
+    if view.look in (Look.LIST, Look.FACTS):
+        return sum(map(shown_parts, view.items))
+    return MAX_PARTS if view.language == "json" and is_long(view.text) else 1
 
 
 def with_unit(view: ValueView, unit: str) -> ValueView:
@@ -149,7 +202,7 @@ def _with_decimals(text: str, decimals: int) -> str:
 
 
 def _view(
-    name: str, value: Any, hint: ValueHint, schema: Mapping[str, Any], depth: int
+    name: str, value: Any, hint: ValueHint, schema: Mapping[str, Any], depth: int, at: str
 ) -> ValueView:
     label = label_of(name)
     if value is None or value in ("", [], {}):
@@ -158,16 +211,20 @@ def _view(
         return _text(name, label, value, hint, schema)
     if isinstance(value, int | float):
         return _scalar(name, label, value, hint)
-    return _compound(name, label, value, hint, depth)
+    return _compound(name, label, value, hint, depth, at)
 
 
-def _compound(name: str, label: str, value: Any, hint: ValueHint, depth: int) -> ValueView:
-    if hint.type is ValueType.JSON or _parts(value) > MAX_PARTS or depth >= MAX_DEPTH:
+def _compound(name: str, label: str, value: Any, hint: ValueHint, depth: int, at: str) -> ValueView:
+    is_json = hint.type is ValueType.JSON or depth >= MAX_DEPTH
+    if is_json or _parts(value, has_long_tables=bool(at)) > MAX_PARTS:
         return _json(name, label, value)
     if isinstance(value, Mapping):
-        items = [_view(key, item, _NO_HINT, {}, depth + 1) for key, item in value.items()]
+        items = [
+            _view(key, item, _NO_HINT, {}, depth + 1, at and at + quote(pointer((key,)), safe=""))
+            for key, item in value.items()
+        ]
         return ValueView(name, label, Look.FACTS, items=items)
-    return _list(name, label, value, depth)
+    return _list(name, label, value, depth, at)
 
 
 _NO_HINT = ValueHint()
@@ -219,22 +276,41 @@ def _text_type(
     return ValueType.TEXT, ""
 
 
-def _list(name: str, label: str, value: Sequence[Any], depth: int) -> ValueView:
+def _list(name: str, label: str, value: Sequence[Any], depth: int, at: str) -> ValueView:
     columns = _columns(value)
     if columns:
-        rows = [
-            [
-                _view(column, item[column], _NO_HINT, {}, MAX_DEPTH) if column in item else None
-                for column in columns
-            ]
-            for item in value
-        ]
+        is_long_table = bool(at) and len(value) * len(columns) > MAX_PARTS
+        rows = _rows(value[:FIRST_ROWS] if is_long_table else value, columns)
         labels = [label_of(column) for column in columns]
-        return ValueView(name, label, Look.TABLE, columns=labels, rows=rows)
+        remaining_rows = len(value) - len(rows)
+        return ValueView(
+            name,
+            label,
+            Look.TABLE,
+            columns=labels,
+            rows=rows,
+            rest_at=at,
+            rest_count=remaining_rows,
+        )
     if any(isinstance(item, list) for item in value):
         return _json(name, label, value)
-    items = [_view("", item, _NO_HINT, {}, depth + 1) for item in value]
+    items = [
+        _view("", item, _NO_HINT, {}, depth + 1, at and f"{at}{quote(f'/{number}', safe='')}")
+        for number, item in enumerate(value)
+    ]
     return ValueView(name, label, Look.LIST, items=items)
+
+
+def _rows(
+    value: Sequence[Mapping[str, Any]], columns: Sequence[str]
+) -> list[list["ValueView | None"]]:
+    return [
+        [
+            _view(column, item[column], _NO_HINT, {}, MAX_DEPTH, "") if column in item else None
+            for column in columns
+        ]
+        for item in value
+    ]
 
 
 def _columns(value: Sequence[Any]) -> list[str]:
@@ -255,15 +331,20 @@ def _json(name: str, label: str, value: Any) -> ValueView:
     return ValueView(name, label, Look.CODE, text, language="json")
 
 
-def _parts(value: Any) -> int:
-    """Return the number of scalars in a value, at most a little more than `MAX_PARTS`."""
+def _parts(value: Any, *, has_long_tables: bool) -> int:
+    """
+    Return the number of scalars in a value, at most a little more than `MAX_PARTS`.
+
+    With `has_long_tables` only the first rows of a table count: the others are loaded on demand.
+    """
     count, queue = 0, [value]
     while queue and count <= MAX_PARTS:
         item = queue.pop()
         if isinstance(item, Mapping):
             queue.extend(item.values())
         elif isinstance(item, list):
-            queue.extend(item)
+            is_table = has_long_tables and len(item) > FIRST_ROWS and _columns(item)
+            queue.extend(item[:FIRST_ROWS] if is_table else item)
         else:
             count += 1
         # An object of empty objects has parts, too.

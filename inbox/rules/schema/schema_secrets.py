@@ -33,23 +33,29 @@ class SecretMarks:
 
     def __init__(self) -> None:
         self._budget = StepBudget(_MAX_STEPS)
+        #: By the ids of schemas, which the documents keep alive: the items of a list share them.
+        self._flat: dict[tuple[int, ...], Sequence[Part]] = {}
 
-    def flat(self, parts: Iterable[tuple[Any, Any]]) -> list[Part]:
+    def flat(self, parts: Iterable[tuple[Any, Any]]) -> Sequence[Part]:
         """Return these schemas and those that they refer to or combine, each once."""
-        seen: set[int] = set()
-        return [
-            (root, part)
-            for root, schema in parts
-            for part in walk(root, schema, _KEYWORDS, budget=self._budget, seen=seen)
-            if isinstance(part, Mapping)
-        ]
+        parts = list(parts)
+        key = tuple(id(item) for part in parts for item in part)
+        if key not in self._flat:
+            seen: set[int] = set()
+            self._flat[key] = [
+                (root, part)
+                for root, schema in parts
+                for part in walk(root, schema, _KEYWORDS, budget=self._budget, seen=seen)
+                if isinstance(part, Mapping)
+            ]
+        return self._flat[key]
 
-    def of_member(self, parts: Sequence[Part], key: str) -> list[Part]:
-        return self.flat(
+    def of_member(self, parts: Sequence[Part], key: str) -> Sequence[Part]:
+        return parts and self.flat(
             (root, part) for root, schema in parts for part in member_schemas(schema, key)
         )
 
-    def of_item(self, parts: Sequence[Part], position: int) -> list[Part]:
-        return self.flat(
+    def of_item(self, parts: Sequence[Part], position: int) -> Sequence[Part]:
+        return parts and self.flat(
             (root, part) for root, schema in parts for part in item_schemas(schema, position)
         )

@@ -100,8 +100,10 @@ def read_schema(schema: Mapping[str, Any]) -> ReadSchema:
     read = _read(text)
     if isinstance(read, str):
         return ReadSchema({}, read)
+    if read.text == text:
+        return ReadSchema(schema)
     # The canonical text has lost the order of the properties.
-    return ReadSchema(schema if read.text == text else in_newest_draft(schema))
+    return ReadSchema(json.loads(_converted(json.dumps(schema))))
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ class _Checked:
 
     text: str
     validator: Any
+
+
+@lru_cache(maxsize=128)
+def _converted(text: str) -> str:
+    """Return the JSON text of a schema in the newest draft: converting one takes milliseconds."""
+    return json.dumps(in_newest_draft(json.loads(text)))
 
 
 @lru_cache(maxsize=512)

@@ -32,6 +32,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _PHRASES = tuple(f" {words} " for words in SECRET_WORDS)
 #: The same without spaces.
 _RUN_TOGETHER = frozenset(words.replace(" ", "") for words in SECRET_WORDS)
+_IN_SECRET_NAMES = re.compile("|".join(sorted(_RUN_TOGETHER)))
 _KEY = re.compile(r'("(?:[^"\\]|\\.){1,200}")\s*:')
 
 Path = tuple[str | int, ...]
@@ -51,6 +52,8 @@ def is_secret_name(name: str) -> bool:
     plain = "".join(words)
     if plain in SECRET_NAMES or plain in _RUN_TOGETHER:
         return True
+    if not _IN_SECRET_NAMES.search(plain):  # most names: an object may have thousands
+        return False
     spaced = f" {' '.join(words)} "
     return any(phrase in spaced for phrase in _PHRASES)
 
@@ -102,13 +105,6 @@ class Secrets:
         except (ValueError, RecursionError):
             return cut_at_secret(text)
 
-    def places_in(self, text: str) -> list[str]:
-        """Return JSON pointers to the secrets; "" if the text is invalid JSON with secrets."""
-        try:
-            return sorted(map(pointer, self.places(json.loads(text))))
-        except (ValueError, RecursionError):
-            return [""] if cut_at_secret(text) != text else []
-
     def replaced(self, value: Any, hide: Callable[[Path, str], Any]) -> Any:
         """Return a copy of the value with each secret replaced by `hide(path, secret)`."""
         return self._walked(value, lambda path, secret, _by: hide(path, secret))
@@ -143,14 +139,20 @@ class NumberedMasks:
         self._masks: dict[str, str] = {}
         self._behind: dict[str, Any] = {}
         self._written: set[str] = set()
+        self._last: tuple[Any, Any] = (None, None)  #: the value that was hidden last, and its copy
 
     def hidden(self, value: Any) -> Any:
         """Return the value with numbered masks; masks that the agent wrote stay unchanged."""
         self._written.update(text for text in texts_in(value) if is_mask(text))
-        return self._secrets.replaced(value, lambda _path, secret: self._mask(secret))
+        copy = self._secrets.replaced(value, lambda _path, secret: self._mask(secret))
+        self._last = (value, copy)
+        return copy
 
     def hidden_again(self, value: Any) -> Any:
         """Return an edited value with the secrets masked that were masked before."""
+
+        if value is self._last[0]:
+            return self._last[1]
 
         def hide(_path: Path, secret: Any) -> Any:
             return self._mask(secret) if self.knows(secret) else secret
@@ -245,8 +247,12 @@ def _walk(
     by: HiddenBy | None = None,
 ) -> Any:
     """Replace strings only, so that the structure below a secret stays visible."""
-    if by is None and any(is_marked(schema) for _, schema in parts):
+    if isinstance(value, int | float | None):
+        return value
+    if by is None and parts and any(is_marked(schema) for _, schema in parts):
         by = HiddenBy.AGENT
+    if isinstance(value, str):
+        return hide(path, value, by) if by and value else value
     if isinstance(value, Mapping):
         members = {}
         for key, item in value.items():
@@ -260,7 +266,7 @@ def _walk(
             _walk(item, (*path, position), marks, marks.of_item(parts, position), hide, by)
             for position, item in enumerate(value)
         ]
-    return hide(path, value, by) if by and isinstance(value, str) and value else value
+    return value
 
 
 def pointer(path: Path) -> str:

@@ -7,6 +7,7 @@ import regex
 
 from inbox.rules.text.unicode_spoofing import HIDDEN_CANDIDATES, is_invisible
 
+_ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 #: Longer texts are collapsed.
 FOLD_CHARACTERS, FOLD_LINES = 2_000, 40
 
@@ -24,6 +25,18 @@ def json_text(value: Any) -> str:
     """Return the value as indented JSON with invisible characters escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return str(HIDDEN_CANDIDATES.sub(_escaped, text))
+
+
+def json_beginning(value: Any, characters: int) -> str:
+    """Return `json_text` of a value up to more than so many characters, white space left out."""
+    parts: list[str] = []
+    count = 0
+    for part in _ENCODER.iterencode(value):
+        parts.append(part)
+        count += len("".join(part.split()))
+        if count > characters:
+            break
+    return str(HIDDEN_CANDIDATES.sub(_escaped, "".join(parts)))
 
 
 def has_invisible_characters(text: str) -> bool:

@@ -92,7 +92,7 @@ def _grant(form: DecisionForm, submission: Submission) -> GrantRequest | None:
         return None
     if not may_have_grant_form(args):
         raise GrantInvalid(TranslatableMessage("The arguments are too large for a grant."))
-    return GrantForm(args, form.secrets, submission.data).read()
+    return GrantForm(args, form.masked_values, submission.data).read()
 
 
 def _check_view(detail: InterruptDetail, submission: Submission) -> None:

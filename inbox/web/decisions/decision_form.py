@@ -27,7 +27,7 @@ from inbox.rules.schema.mask_agui import (
     secrets_of_arguments,
 )
 from inbox.rules.schema.schemas import YES_NO_OR_TEXT, member_schema, readable_schema
-from inbox.rules.schema.secrets import MASK, NAMES, Secrets
+from inbox.rules.schema.secrets import MASK, NAMES, NumberedMasks, Secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
 from inbox.web.files.form_uploads import form_files
@@ -217,12 +217,22 @@ class DecisionForm:
         return secrets_of_arguments(self.detail.interrupt.body)
 
     @cached_property
+    def _masks(self) -> NumberedMasks:
+        """The secrets of the proposed values."""
+        masks = NumberedMasks(self.secrets)
+        if self.proposed_values is not ABSENT:
+            masks.hidden(self.proposed_values)
+        return masks
+
+    @cached_property
+    def masked_values(self) -> Any:
+        """The proposed values with their secrets masked."""
+        values = self.proposed_values
+        return values if self._masks.is_empty else self.secrets.masked(values)
+
+    @cached_property
     def proposed_text(self) -> str:
-        return (
-            ""
-            if self.proposed_values is ABSENT
-            else json_text(self.secrets.masked(self.proposed_values))
-        )
+        return "" if self.masked_values is ABSENT else json_text(self.masked_values)
 
     @cached_property
     def arguments_form(self) -> Form | None:
@@ -242,7 +252,7 @@ class DecisionForm:
             value=self.proposed_values,
             name="args",
             data=self._data,
-            secrets=self.secrets,
+            masks=self._masks,
             files=self._files,
         )
 
@@ -355,7 +365,7 @@ class DecisionForm:
         title = self._schema.get("title")
         return escape_invisible(title) if isinstance(title, str) else ""
 
-    @property
+    @cached_property
     def schema_text(self) -> str:
         """The response schema as JSON text, "" if there is none."""
         schema = self.detail.agui_interrupt.get("responseSchema")

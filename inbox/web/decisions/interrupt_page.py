@@ -14,7 +14,6 @@ from django.urls import reverse
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.assignees import people_in_comments
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
-from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.decisions.sent_back import displayed_feedback
 from inbox.queries.notifications.notifications import recipients_of
 from inbox.queries.people.groups import group_names_of
@@ -369,7 +368,7 @@ class InterruptPage:
         if not is_offered:
             return None
         data = self.submission.data if self.submission else None
-        return GrantForm(args, self.form.secrets, data)
+        return GrantForm(args, self.form.masked_values, data)
 
     @cached_property
     def may_override(self) -> bool:
@@ -452,7 +451,7 @@ class InterruptPage:
     @cached_property
     def masked_sets(self) -> Mapping[str, MaskedSet]:
         """The displayed sets that contain masked values, by name."""
-        masked_values = masked_values_of_interrupt(self.interrupt, self.detail.decision)
+        masked_values = self.detail.masked_values
         url = reverse("reveal", args=[self.interrupt.pk])
         return masked_sets_of(masked_values, url, is_allowed=self.detail.may_decide)
 

@@ -17,9 +17,10 @@ from inbox.rules.policies.grants import (
     Bound,
     Budget,
     GrantRequest,
+    is_small,
 )
-from inbox.rules.schema.secrets import Secrets, pointer
-from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.rules.schema.secrets import pointer
+from inbox.rules.text.safe_text import escape_invisible, json_beginning, json_text
 from inbox.web.decisions.decision_form import APPROVE_AND_ALLOW
 from inbox.web.decisions.submitted_answer import InvalidAnswer
 
@@ -46,7 +47,7 @@ class GrantForm:
     """The fields, filled with the posted values; arguments are known by their position."""
 
     args: Mapping[str, Any]
-    secrets: Secrets
+    masked: Mapping[str, Any]  #: the same with secrets masked
     data: QueryDict | None = None
 
     @property
@@ -55,15 +56,16 @@ class GrantForm:
 
     @cached_property
     def limits(self) -> list[ArgumentLimit]:
-        masked = self.secrets.masked(dict(self.args))
         return [
             ArgumentLimit(
                 id=f"grant-{number}",
                 name=escape_invisible(name),
-                value=short_json(masked[name]),
-                is_number=masked[name] == value and _is_number(value),
+                value=short_json(self.masked[name]),
+                is_number=_is_number(value),
                 bound=self._text(f"grant-{number}-bound") or Bound.SAME,
-                most=self._text(f"grant-{number}-most", json_text(masked[name])),
+                most=self._text(
+                    f"grant-{number}-most", json_text(value) if _is_number(value) else ""
+                ),
             )
             for number, (name, value) in enumerate(self.args.items())
         ]
@@ -160,7 +162,7 @@ class GrantForm:
 
 
 def may_have_grant_form(args: object) -> bool:
-    return isinstance(args, dict) and len(args) <= MAX_ARGUMENTS
+    return isinstance(args, dict) and len(args) <= MAX_ARGUMENTS and is_small(args)
 
 
 def grant_problems(
@@ -189,5 +191,5 @@ def _is_number(value: object) -> bool:
 
 def short_json(value: Any) -> str:
     """Return a value as JSON on one line, cut."""
-    line = " ".join(json_text(value).split())
+    line = " ".join(json_beginning(value, _MAX_VALUE_CHARACTERS).split())
     return line if len(line) <= _MAX_VALUE_CHARACTERS else f"{line[:_MAX_VALUE_CHARACTERS]}…"

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from django.conf import settings
+from django.urls import reverse
 
 from inbox.forms.values import ABSENT, is_same_json, name_part
 from inbox.queries.agents.tool_presentations import declared_body
@@ -15,7 +17,16 @@ from inbox.rules.presentations.code import DiffView, compare_texts
 from inbox.rules.presentations.metadata_values import Risk, metadata_values, risk_of
 from inbox.rules.presentations.recipients import outside_addresses
 from inbox.rules.presentations.registry import Presentation, SpecialPresentation, Subject, choose
-from inbox.rules.presentations.values import MAX_PARTS, ValueView, view_of, with_unit
+from inbox.rules.presentations.values import (
+    MAX_PARTS,
+    Look,
+    ValueView,
+    later_view,
+    rows_from,
+    shown_parts,
+    view_of,
+    with_unit,
+)
 from inbox.rules.presentations.vocabulary import (
     HINT_KEYWORD,
     Author,
@@ -27,8 +38,9 @@ from inbox.rules.presentations.vocabulary import (
     present_of,
 )
 from inbox.rules.runs.proposals import langgraph_value
+from inbox.rules.schema.schema_walk import resolve_reference
 from inbox.rules.schema.schemas import member_schema
-from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name
+from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name, pointer
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
 
@@ -43,6 +55,8 @@ EDITING = "editing"
 ALL_VALUES = "*"
 #: A longer text is read in its field, which is folded.
 MAX_READ_CHARACTERS = 100_000
+#: After that many values the page loads the objects and lists that follow on demand.
+MAX_SHOWN = 300
 #: Of a wizard with more steps only the number is shown.
 MAX_SHOWN_STEPS = 12
 _SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
@@ -242,7 +256,7 @@ class RequestFacts:
         facts = [] if self.is_from_metadata else self._metadata_views
         if not self._has_facts_as_values:
             facts += [_fact_view(fact) for fact in self.present.facts]
-        facts += [view_of(name, value) for name, value in self.present.others.items()]
+        facts += self._views("others", self.present.others, {})
         if self.is_remote and self.present.title:
             facts.append(view_of("title", self.present.title))
         groups = [FactGroup("", facts)] if facts else []
@@ -272,7 +286,7 @@ class RequestFacts:
 
     @property
     def _metadata_views(self) -> list[ValueView]:
-        return [view_of(name, value) for name, value in self._metadata.items()]
+        return self._views("metadata", self._metadata, {})
 
     @cached_property
     def _hints(self) -> Mapping[str, ValueHint]:
@@ -291,7 +305,8 @@ class RequestFacts:
 
     @cached_property
     def _proposed(self) -> Mapping[str, Any]:
-        return self._masked(self.form.proposed_values)
+        values = self.form.masked_values
+        return values if isinstance(values, Mapping) else {}
 
     def _masked(self, values: Any) -> Mapping[str, Any]:
         masked: Mapping[str, Any] = (
@@ -306,20 +321,14 @@ class RequestFacts:
             by_label = {fact.label: _fact_view(fact) for fact in self.present.facts}
             return [Slot(replace(view, name=label)) for label, view in by_label.items()]
         if not values:
-            hinted = [
-                view_of(name, value, self._team_hints.get(name))
-                for name, value in self._metadata.items()
-            ]
+            hinted = self._views("metadata", self._metadata, self._team_hints)
             return [
                 Slot(view, real_name=self._real_name(view.name))
                 for view in self._with_currency(hinted)
             ]
         if len(values) > MAX_PARTS:
             return [Slot(view_of("arguments", dict(values)))]
-        views = [
-            view_of(name, value, self._hints.get(name), self._schemas.get(name))
-            for name, value in values.items()
-        ]
+        views = self._views("values", values, self._hints)
         return [
             self._slot(view, self._proposed.get(view.name, ABSENT), values[view.name])
             for view in self._with_currency(views)
@@ -330,8 +339,12 @@ class RequestFacts:
         is_changed = self.approved is not ABSENT and not is_same_json(proposed, value)
         before = None
         if is_changed and proposed is not ABSENT:
-            before = view_of(view.name, proposed, self._hints.get(view.name))
-            before = with_unit(before, view.unit)
+            at, hint = self._address("proposed", view.name), self._hints.get(view.name)
+            before = (
+                later_view(view.name, proposed, hint, at=at)
+                if view.look is Look.LATER
+                else with_unit(view_of(view.name, proposed, hint, at=at), view.unit)
+            )
         is_address = self.presentation.name == "message" and view.name in {
             self.presentation.roles.get(role) for role in ("to", "cc", "bcc")
         }
@@ -344,6 +357,57 @@ class RequestFacts:
             outside=outside_addresses(value, settings.COMPANY_DOMAINS) if is_address else (),
             real_name=self._real_name(view.name),
         )
+
+    def _views(
+        self, source: str, values: Mapping[str, Any], hints: Mapping[str, ValueHint]
+    ) -> list[ValueView]:
+        """Return the views of some values; after MAX_SHOWN values, objects and lists come later."""
+        views, left = [], MAX_SHOWN
+        for name, value in values.items():
+            at, hint = self._address(source, name), hints.get(name)
+            if left <= 0 and value and isinstance(value, Mapping | list):
+                views.append(later_view(name, value, hint, at=at))
+                continue
+            schema = self._schemas.get(name) if source == "values" else None
+            views.append(view_of(name, value, hint, schema, at=at))
+            left -= shown_parts(views[-1])
+        return views
+
+    def _address(self, source: str, name: str) -> str:
+        """Return the address of a value, to which the page adds the pointer of a part of it."""
+        path = quote(pointer((name,)), safe="", errors="surrogatepass")
+        return f"{self._more_url}?of={self.version}&in={source}&at={path}"
+
+    @cached_property
+    def _more_url(self) -> str:
+        return reverse("more_values", args=[self.form.detail.interrupt.pk])
+
+    @cached_property
+    def version(self) -> str:
+        """Identify the values of the page: what is loaded later belongs to them."""
+        decision = self.form.detail.decision
+        return f"{self.form.detail.interrupt.shown_digest}-{decision.pk if decision else ''}"
+
+    def later(self, source: str, path: str, start: int | None) -> ValueView | None:
+        """
+        Return the value for an address of this page, or rows of its table from `start` on.
+
+        None for an address that leads nowhere.
+        """
+        sources = {
+            "values": self._shown_values,
+            "proposed": self._proposed,
+            "metadata": self._metadata,
+            "others": self.present.others,
+        }
+        values = sources.get(source, {})
+        name = path[1:].replace("~1", "/").replace("~0", "~")
+        if start is None and name in values:
+            hints = self._team_hints if source == "metadata" else self._hints
+            return self._views(source, {name: values[name]}, hints)[0]
+        value = resolve_reference(values, f"#{quote(path, errors='surrogatepass')}")
+        is_table = start is not None and isinstance(value, list)
+        return rows_from(value, start or 0) if is_table else None
 
     def _real_name(self, name: str) -> str:
         hint = self._team_hints.get(name)

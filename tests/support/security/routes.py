@@ -248,6 +248,7 @@ GET  interrupts/<uuid:interrupt_id>/snooze/      302 404 200 200 200 404 302 302
 POST interrupts/<uuid:interrupt_id>/snooze       302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/show-again   302 404 303 303 303 404 302 302 302 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/values       302 404 404 404 404 404 302 302 302 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/files        302 404 400 400 400 404 302 302 302 302 302 302 302 302 302 302
 GET  files/<uuid:file_id>/                       302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302
 GET  files/<uuid:file_id>/view/                  302 404 200 200 200 404 302 302 302 302 302 302 302 302 302 302

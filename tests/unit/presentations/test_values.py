@@ -2,7 +2,16 @@
 
 import pytest
 
-from inbox.rules.presentations.values import Look, money_text, view_of, with_unit
+from inbox.rules.presentations.values import (
+    FIRST_ROWS,
+    MORE_ROWS,
+    Look,
+    money_text,
+    rows_from,
+    shown_parts,
+    view_of,
+    with_unit,
+)
 from inbox.rules.presentations.vocabulary import ValueHint, ValueType
 
 
@@ -149,6 +158,49 @@ def test_deep_and_large_values_are_shown_as_json():
 
     assert views[0].items[0].items[0].items[0].look is Look.CODE
     assert [view.look for view in views[1:]] == [Look.FACTS, Look.CODE, Look.CODE]
+
+
+LINES = [{"sku": f"A{number}", "count": number} for number in range(200)]
+
+
+def test_long_list_of_like_objects_is_a_table_of_its_first_rows():
+    view = view_of("lines", LINES, at="/more?at=%2Flines")
+
+    assert view.look is Look.TABLE
+    assert [row[0].text for row in view.rows] == [f"A{number}" for number in range(FIRST_ROWS)]
+    assert (view.rest_count, view.rest_at) == (200 - FIRST_ROWS, "/more?at=%2Flines")
+
+
+@pytest.mark.parametrize("place", ["order", "or/der~1"])
+def test_long_table_inside_an_object_names_its_place(place):
+    view = view_of("a", {place: {"lines": LINES}, "vat": 7}, at="/more?at=%2Fa")
+
+    table = view.items[0].items[0]
+    path = {"order": "%2Forder%2Flines", "or/der~1": "%2For~1der~01%2Flines"}[place]
+    assert (view.look, table.look) == (Look.FACTS, Look.TABLE)
+    assert table.rest_at == f"/more?at=%2Fa{path}"
+    assert shown_parts(view) == 2 * FIRST_ROWS + 1
+
+
+def test_long_table_that_cannot_be_loaded_later_is_json():
+    assert view_of("lines", LINES).look is Look.CODE
+
+
+def test_table_of_few_values_has_all_its_rows():
+    sparse = [{f"c{number % 8}": number} for number in range(100)]
+
+    for view in (view_of("a", sparse), view_of("a", LINES[:50], at="/more")):
+        assert (len(view.rows), view.rest_count) == ({8: 100, 2: 50}[len(view.columns)], 0)
+
+
+@pytest.mark.parametrize("value", [LINES, [1, 2, 3], {"a": 1}, None, []])
+def test_rows_from_a_place_are_those_of_the_table_below_it(value):
+    view = rows_from(value, 150)
+
+    is_table = value is LINES
+    assert [row[1].text for row in view.rows] == [*map(str, range(150, 200))] * is_table
+    assert view.rest_count == 0
+    assert rows_from(value, 10).rest_count == (190 - MORE_ROWS) * is_table
 
 
 def test_preview_of_a_long_text_has_its_first_lines():

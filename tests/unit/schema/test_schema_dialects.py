@@ -3,6 +3,7 @@
 import pytest
 
 from agents.json_schema import schema_error, schema_violations
+from inbox.rules.schema import schemas
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import named_members, read_schema, schema_problems
 from inbox.rules.schema.secrets import MASK, Secrets
@@ -221,3 +222,19 @@ def test_a_pattern_of_unclosed_groups_is_rejected():
     # Each "(?<" may begin a group: reading to the end of the pattern for each took 19 s.
     with pytest.raises(SchemaRejected):
         read_schema({"properties": {"a": {"pattern": "(?<" * 20_000}}})
+
+
+def test_schema_of_an_older_draft_is_converted_once(monkeypatch):
+    schema = {
+        "$schema": DRAFT_7,
+        "properties": {f"b{n}": {"items": [TEXT]} for n in range(200, 0, -1)},
+    }
+    first = read_schema(schema).schema
+    first["properties"].clear()  # a reader may change what it has read
+
+    conversions = []
+    monkeypatch.setattr(schemas, "in_newest_draft", conversions.append)
+    second = read_schema(schema).schema
+
+    assert conversions == []
+    assert [*second["properties"]] == [*schema["properties"]]

@@ -83,13 +83,23 @@ def test_a_schema_that_refers_to_itself_comes_to_an_end():
 
 
 def test_schema_that_costs_too_much_hides_nothing_by_its_marks():
-    branches = [{"properties": {"a": {"writeOnly": True}}} for _ in range(300)]
-    schema = {"items": {"anyOf": branches}}
+    schemas = [
+        {"anyOf": [{"properties": {"a": {"writeOnly": True}}} for _ in range(300)]}
+        for _ in range(300)
+    ]
+    schema = {"prefixItems": schemas}
     value = [{"a": str(n), "token": "x"} for n in range(300)]
 
     masked = Secrets(schema).masked(value)
 
     assert masked == [{"a": str(n), "token": MASK} for n in range(300)]
+
+
+def test_mark_counts_in_each_of_many_like_items():
+    schema = {"items": {"anyOf": [{"properties": {"a": {"writeOnly": True}}}] * 300}}
+    value = [{"a": str(n)} for n in range(300)]
+
+    assert Secrets(schema).masked(value) == [{"a": MASK}] * 300
 
 
 @pytest.mark.parametrize("value", [None, True, False, "", [], {}, 9000, [1, {"a": 2}]])
