@@ -346,6 +346,7 @@ PASSWORD_RESET_TIMEOUT = 3600
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
 AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.client_ip_of"
+AXES_WHITELIST_CALLABLE = "inbox.web.people.sign_in_limits.browser_with_attempts"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_RESET_ON_SUCCESS = True

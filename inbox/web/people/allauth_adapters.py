@@ -115,6 +115,11 @@ class AccountAdapter(DefaultAccountAdapter):
         super().login(request, user)
         accounts.record_sign_in(actor=actor_of_user(user, request.session))
 
+    def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:  # type: ignore[override]
+        response = super().post_login(request, user, **more)
+        sign_in_limits.store_browser(response, user)
+        return response
+
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
         messages.error(request, gettext(_INACTIVE))
         return HttpResponseRedirect(reverse("account_login"))

@@ -162,7 +162,7 @@ def test_every_cookie_has_the_prefix_of_https(world, settings):
     client.get(f"/decide/{token}/", secure=True)
     client.post("/login/", {"username": "bob", "password": "bob-password"}, secure=True)
 
-    assert len(client.cookies) == 5
+    assert len(client.cookies) == 6
     for name, cookie in client.cookies.items():
         assert cookie["secure"], name
         assert cookie["samesite"] in ("Lax", "Strict"), name

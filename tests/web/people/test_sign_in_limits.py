@@ -8,6 +8,7 @@ import pytest
 from allauth.usersessions.models import UserSession
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
+from django.core import signing
 from django.test import Client
 from django.utils import timezone
 from limits import parse
@@ -80,6 +81,83 @@ def test_who_has_signed_in_from_an_address_before_is_not_slowed_down_there(world
         attempt("bob", f"192.0.2.{number}")
 
     assert attempt(**PASSWORD, address="192.0.2.77").status_code == 302
+
+
+@pytest.fixture
+def browser(world):
+    """A browser at which Bob has signed in, and out again."""
+    client = Client(REMOTE_ADDR="192.0.2.1")
+    assert client.post("/login/", PASSWORD).status_code == 302
+    client.post("/logout/")
+    return client
+
+
+def sign_in(client, **changes):
+    return client.post("/login/", {**PASSWORD, **changes})
+
+
+def test_a_browser_of_a_person_signs_in_where_an_address_may_not(world, low, browser):
+    answers = [attempt(f"person-{number}", "192.0.2.1") for number in range(7)]
+    assert answers[-1].status_code == 429
+    assert attempt(**PASSWORD, address="192.0.2.1").status_code == 429
+
+    assert sign_in(browser).status_code == 302
+
+
+def test_a_browser_of_a_person_signs_in_where_the_name_is_locked(world, browser):
+    for _ in range(10):
+        attempt("bob", "192.0.2.1")
+    assert attempt(**PASSWORD, address="192.0.2.1").status_code == 429
+
+    assert sign_in(browser).status_code == 302
+
+
+def test_a_browser_is_one_of_a_person_in_each_spelling(world, low, browser):
+    for number in range(7):
+        attempt(f"person-{number}", "192.0.2.1")
+
+    assert sign_in(browser, username="BOB ").status_code == 302
+
+
+def test_the_attempts_of_a_browser_end_too(world, low, browser, monkeypatch):
+    monkeypatch.setattr(sign_in_limits, "_OF_BROWSER", parse("2/15 minutes"))
+    answers = [sign_in(browser, password="guess").status_code for _ in range(9)]
+
+    assert answers == [422] * 8 + [429]
+    assert sign_in(browser).status_code == 429
+
+
+def test_the_failures_of_a_browser_count_for_nobody_else(world, low, browser):
+    for _ in range(8):
+        sign_in(browser, password="guess")
+
+    assert not AccessAttempt.objects.exists()
+    assert attempt(**PASSWORD, address="192.0.2.1").status_code == 302
+
+
+def test_a_browser_of_one_person_is_none_of_another(world, low, browser):
+    for number in range(7):
+        attempt(f"person-{number}", "192.0.2.1")
+
+    assert sign_in(browser, username="alice", password="alice-password").status_code == 429
+
+
+@pytest.mark.parametrize("change", ["forged", "cut", "old", "empty"])
+def test_a_cookie_that_is_not_valid_is_none(world, low, browser, change, settings):
+    cookie = browser.cookies["browser"]
+    changed = {
+        "forged": signing.dumps([world.bob.pk, "x"], salt="browser of a person", key="other"),
+        "cut": cookie.value[:-3],
+        "old": cookie.value,
+        "empty": "",
+    }
+    browser.cookies["browser"] = changed[change]
+    if change == "old":
+        settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another key", []
+    for number in range(7):
+        attempt(f"person-{number}", "192.0.2.1")
+
+    assert sign_in(browser).status_code == 429
 
 
 def test_each_failure_is_one_line_that_names_the_address(world, caplog):
