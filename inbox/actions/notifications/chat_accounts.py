@@ -81,17 +81,27 @@ def issue_link_code(*, team_id: UUID, workspace: str, external_id: str, name: st
 
 
 @transaction.atomic(durable=True)
-def link_chat_account(*, code: str, actor: Actor) -> ChatIdentity:
+def link_chat_account(*, code: str, account: str, actor: Actor) -> ChatIdentity:
     """
     Connect the account in a chat that got this code to the actor, who decides by it in one team.
 
+    The actor names the `account` as their own chat shows it to them: somebody else may have sent
+    the link, and would decide in their name.
+
     Raises:
         Forbidden: the actor is no person.
-        InvalidValue: the code is wrong, was used or has expired, or the account in the chat is
-            connected to another person.
+        InvalidValue: the code is wrong, was used or has expired, it is for another account, or the
+            account in the chat is connected to another person.
     """
     user_id, now = person_of(actor), database_now()
     row = link_code(code)
+    if row is not None and row.external_id.upper() != account.strip().upper():
+        raise errors.InvalidValue(
+            TranslatableMessage(
+                "This link is not for that Slack account. If you pressed the button in Slack "
+                "yourself, check the member ID. If somebody sent you the link, do not use it."
+            )
+        )
     # Deleting the row uses the code: of two requests at the same time, one deletes it.
     if row is None or not ChatLinkCode.objects.filter(pk=row.pk, digest=row.digest).delete()[0]:
         raise errors.InvalidValue(

@@ -21,7 +21,7 @@ def link(request: HttpRequest, actor: Actor, token: str) -> HttpResponse:
 @post_page
 def connect(request: HttpRequest, actor: Actor, token: str) -> HttpResponse:
     try:
-        link_chat_account(code=token, actor=actor)
+        link_chat_account(code=token, account=request.POST.get("account", ""), actor=actor)
     except InvalidValue as refusal:
         return _show(request, actor, token, problem=translate(refusal.message))
     return see_other("notifications")

@@ -9,8 +9,8 @@ import structlog
 from axes.models import AccessLog
 from django.conf import settings
 from django.contrib.auth.signals import user_login_failed
-from django.dispatch import receiver
 from django.core import signing
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from limits import parse
 

@@ -294,7 +294,8 @@ def send_chat(way: Way, scene: Scene) -> str:
         _rule_with(scene, MergedRequirement(via=(Via.WEB, Via.CHAT)))
     team_id, account = scene.world.team.pk, {"workspace": "T0", "external_id": "U0"}
     code = issue_link_code(team_id=team_id, name="bob", **account)
-    link_chat_account(code=code, actor=scene.world.actor(scene.world.bob))
+    bob = scene.world.actor(scene.world.bob)
+    link_chat_account(code=code, account="U0", actor=bob)
     try:
         approve_by_chat(
             team_id=scene.world.team.pk,

@@ -58,7 +58,7 @@ def ask(committed_world):
 
 def connect(world, actor, external_id=BOB_IN_SLACK):
     code = issue_code(world, external_id)
-    return link_chat_account(code=code, actor=actor)
+    return link_chat_account(code=code, account=external_id, actor=actor)
 
 
 def issue_code(world, external_id):

@@ -77,7 +77,7 @@ def things(world, bob, settings, tmp_path):
         actor=SEED,
     )
     code = issue_link_code(team_id=world.team.pk, workspace="T0", external_id="U0", name="bob")
-    identity = link_chat_account(code=code, actor=bob)
+    identity = link_chat_account(code=code, account="U0", actor=bob)
     publish(world, rule("reads", "ask", tool_is("read")))
     office = {"zone": "UTC", "week": {"mon": [["09:00", "17:00"]]}}
     rules = [rule("writes", "ask", tool_is("write"))]

@@ -78,7 +78,7 @@ def bob_in_slack(bob):
 
 
 def connect(actor, external_id=BOB_IN_SLACK, team="tests"):
-    return link_chat_account(code=new_code(external_id, team), actor=actor)
+    return link_chat_account(code=new_code(external_id, team), account=external_id, actor=actor)
 
 
 def new_code(external_id=BOB_IN_SLACK, team="tests"):
@@ -439,8 +439,8 @@ def test_a_person_connects_the_account_and_approves(world, ask, send, slack, bob
     opened = client.get(link)
     client.head(link)
     assert not ChatIdentity.objects.exists()
-    assert "U0BOB" in opened.content.decode()
-    assert client.post(f"{link}connect").status_code == 303
+    assert "U0BOB" not in opened.content.decode()
+    assert client.post(f"{link}connect", {"account": " u0bob "}).status_code == 303
     send(payload)
 
     assert Decision.objects.get().actor_label == "Bob"
@@ -479,8 +479,8 @@ def code():
     return new_code
 
 
-def connect_page(client, code):
-    return client.post(f"/account/chats/link/{code}/connect")
+def connect_page(client, code, account=BOB_IN_SLACK):
+    return client.post(f"/account/chats/link/{code}/connect", {"account": account})
 
 
 def test_a_code_works_once(world, db, code):
@@ -491,6 +491,29 @@ def test_a_code_works_once(world, db, code):
     assert connect_page(client, first).status_code == 303
     assert connect_page(client, first).status_code == 404
     assert client.get(f"/account/chats/link/{first}/").status_code == 404
+
+
+@pytest.mark.parametrize("account", ["", " ", "U0BO", "U0BOBB", "bob", "U0BOB U0EVIL"])
+def test_a_link_that_somebody_else_sent_connects_nothing(world, code, account):
+    client = Client()
+    client.force_login(world.bob)
+    sent = code("U0EVIL")
+
+    for typed in (account, BOB_IN_SLACK):
+        refusal = connect_page(client, sent, typed)
+        assert refusal.status_code == 422
+        assert "If somebody sent you the link, do not use it." in refusal.content.decode()
+
+    assert not ChatIdentity.objects.exists()
+
+
+def test_a_person_who_mistypes_the_account_tries_again(world, code):
+    client = Client()
+    client.force_login(world.bob)
+    first = code()
+    assert connect_page(client, first, "U0B0B").status_code == 422
+
+    assert connect_page(client, first).status_code == 303
 
 
 def test_a_code_expires_after_a_quarter_of_an_hour(world, code, later):
@@ -558,7 +581,8 @@ def test_a_hostile_name_is_shown_as_text(world, ask, send, slack):
 
     page = client.get(link).content.decode()
 
-    assert "&lt;b&gt;xxx" in page
+    assert "<b>" not in page
+    assert "xxx" not in page  # its owner chose it
     assert ChatLinkCode.objects.get().name == ("<b>" + "x" * 500)[:80]
 
 
