@@ -86,7 +86,7 @@ def test_a_link_to_decide_is_for_its_person_and_whoever_is_signed_out(
 
 
 def test_a_key_that_may_only_run_is_told_that_it_cancelled(callers, things):
-    answer = client_of(callers["k_run"]).post(f"/api/runs/{things.run_id}/cancel")
+    answer = client_of(callers["k_run"]).generic("POST", f"/api/runs/{things.run_id}/cancel")
 
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
 
