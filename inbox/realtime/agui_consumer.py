@@ -50,6 +50,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self._task is not None:
+            self._task.cancel()  # or its next event could follow the error
             await self._refuse("INVALID_INPUT", "One socket carries one run; open another one.")
             return
         self._stop_idle_timeout()

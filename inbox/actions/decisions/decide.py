@@ -166,7 +166,7 @@ def decide(  # noqa: PLR0913  # an answer has as many parts
         FileChanged: a displayed file has other bytes by now.
     """
     if is_consent(ResumeEntry("", status, payload)):
-        check_files_unchanged(pk=interrupt_id)
+        check_files_unchanged(actor, pk=interrupt_id)
     with (
         audit_rejected("decide", actor=actor, interrupt_id=interrupt_id),
         audit_trail.inserted_at_end(),

@@ -96,6 +96,7 @@ def start_run(
     consents = [entry.interrupt_id for entry in request.entries if is_consent(entry)]
     if consents:
         check_files_unchanged(
+            actor,
             thread__agent=agent,
             thread__external_id=request.thread_id,
             interrupt_id__in=consents,

@@ -49,7 +49,7 @@ class ToolCall(Schema):
     approved_args: Arguments
     """Null without an approval; different from the proposed ones if somebody has edited them."""
     executed_args: Arguments
-    """Null if the call has not started."""
+    """Null if the call has not started, or ran in an agent elsewhere, which does not tell them."""
     decisions: list[Decision]
     """The decisions in force, in the order of their interrupts."""
     result: Annotated[str | None, example('{"sent":true}')]

@@ -26,6 +26,11 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.text.messages import TranslatableMessage
 
+#: Of requests only the headings are searched and displayed.
+_HEAVY = tuple(
+    f"interrupt__{name}" for name in ("args", "body", "files", "search_text", "endorsed_payload")
+)
+
 
 @dataclass(frozen=True)
 class AuditEntryPage:
@@ -169,4 +174,4 @@ def _text_of(entry: AuditEntry, bodies: Mapping[UUID, Sequence[str]]) -> str:
 
 def _load(ids: Sequence[int]) -> list[AuditEntry]:
     rows = AuditEntry.objects.filter(pk__in=ids).select_related("payload", "team", "interrupt")
-    return list(rows.order_by("-pk"))
+    return list(rows.defer(*_HEAVY).order_by("-pk"))

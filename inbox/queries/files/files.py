@@ -15,7 +15,7 @@ from inbox.models import File, Interrupt
 from inbox.platform import clock
 from inbox.platform.files.links import is_link_valid, link_query
 from inbox.platform.files.storage import copy_checked
-from inbox.queries.people.access import require
+from inbox.queries.people.access import permissions_in, require
 from inbox.rules.errors import FileChanged, FileErased, FileLinkExpired, NotFound
 from inbox.rules.files.references import MARK, FileReference, files_in, reference_of, with_links
 from inbox.rules.people.access import Actor, Permission
@@ -70,11 +70,12 @@ def open_file(row: File) -> IO[bytes]:
     return cast("IO[bytes]", copy)
 
 
-def check_files_unchanged(**columns: Any) -> None:
+def check_files_unchanged(actor: Actor, **columns: Any) -> None:
     """
-    Check the files of open requests that are about to be approved, with these columns.
+    Check the files of open requests that an actor is about to approve, with these columns.
 
-    These are the attached ones, and those in arguments.
+    These are the attached ones, and those in arguments. Requests that the actor may not decide are
+    left out: the gate refuses the approval, and nothing is read for strangers.
 
     Call it before a transaction: it reads the bytes. Erased files, which pages say, are left out.
 
@@ -82,7 +83,12 @@ def check_files_unchanged(**columns: Any) -> None:
         FileChanged: a row or the bytes of a file are not those that the request has displayed.
     """
     rows = with_files(Interrupt.objects.filter(status=InterruptStatus.OPEN, **columns))
-    displayed = {file_id: sha256 for row in rows for file_id, sha256 in displayed_files(row)}
+    displayed = {
+        file_id: sha256
+        for row in rows
+        if Permission.DECIDE in permissions_in(actor, row.team_id, row.agent_id)
+        for file_id, sha256 in displayed_files(row)
+    }
     files = File.objects.select_related("blob").filter(pk__in=displayed) if displayed else ()
     for file in files:
         if file.blob is not None:

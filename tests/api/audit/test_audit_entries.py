@@ -16,8 +16,10 @@ from inbox.actions.people.provisioning import ensure_agent
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
 from inbox.queries.audit import trail
+from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.decisions import merge_pages
 from inbox.rules.audit import export_formats as rules
+from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
@@ -33,7 +35,9 @@ from tests.integration.audit.conftest import (
 )
 from tests.support import steps
 from tests.support.http.rest_client import Caller, pages, read
-from tests.support.steps import open_interrupts, start
+from tests.support.limits import limit_teams
+from tests.support.steps import open_interrupts, resumed_run, start
+from tests.support.web.pages import words
 from tools import audit_verifier as script
 
 __all__ = ["auditor", "log", "log_directory", "log_snapshot", "world", "world_with_log"]
@@ -247,6 +251,48 @@ def test_tool_calls_are_found_as_on_their_page(log, reader, world, bob, monkeypa
 
     monkeypatch.setattr(merge_pages, "MAX_ROWS_SEARCHED", 2)
     assert tool_calls == all_of(reader, "/api/tool-calls", q=tool_calls[0]["tool"])
+
+
+def test_everybody_says_the_same_of_calls_that_never_ran(
+    auditor, admin, world, bob, settings, client
+):
+    run = start(world, "rehearse:tool_call")
+    approved = open_interrupts(run)[0]
+    steps.approve(approved, bob)
+    resumed_run(run)
+    run = start(world, "rehearse:tool_call")
+    denied = open_interrupts(run)[0]
+    steps.deny(denied, bob)
+    resumed_run(run)
+    limit_teams(settings, open_requests=2)
+    failed = start(world, "rehearse:parallel3")
+    transparency_log.append_and_sign()
+
+    table = rows(export(admin, format="csv"))
+    tool_calls = {tool_call["id"]: tool_call for tool_call in all_of(admin, "/api/tool-calls")}
+    starts = [json.loads(row["detail"]) for row in table if row["action"] == "tool.started"]
+    client.force_login(world.bob)
+    never_ran = [denied.tool_call, *ToolCall.objects.filter(run=failed)]
+    ran = str(approved.tool_call.pk)
+
+    assert [start["tool_call_id"] for start in starts] == [tool_calls[ran]["tool_call_id"]]
+    assert tool_calls[ran]["executed_args"] is not None
+    assert len(never_ran) == 4
+    for call in never_ran:
+        row = tool_calls[str(call.pk)]
+        assert (row["executed_args"], row["started_at"], row["result"]) == (None, None, None)
+        assert row["state"] in ("proposed", "not_run")
+        assert "Ran without approval" not in words(client.get(f"/audit/calls/{call.pk}/"))
+
+
+def test_entries_are_read_without_the_arguments_of_their_requests(log, bob):
+    page = entries_for(bob, EntryFilter())
+
+    interrupts = [row.interrupt for row in page.rows if row.interrupt]
+    assert interrupts
+    for interrupt in interrupts:
+        assert {"args", "body", "search_text"} <= interrupt.get_deferred_fields()
+        assert not {"title", "message"} & interrupt.get_deferred_fields()
 
 
 # -- exporting ------------------------------------------------------------------------------------

@@ -84,14 +84,19 @@ def test_a_bad_frame_is_answered_with_an_error_event_and_a_close(socket, frame):
     assert code == 4400
 
 
-def test_a_second_input_on_one_socket_is_refused(socket):
+@pytest.mark.parametrize("is_running", [True, False])
+def test_a_second_input_on_one_socket_is_refused(socket, door, is_running):
+    first = run_input("rehearse:sleep:600")
     with socket() as opened:
-        opened.send(json.dumps(run_input("rehearse:sleep:5")))
+        opened.send(json.dumps(first))
+        events = [json.loads(opened.recv(timeout=60))] if is_running else []
         opened.send(json.dumps(run_input("rehearse:echo")))
-        events, code = frames(opened)
+        more, code = frames(opened)
 
-    assert events[-1]["code"] == "INVALID_INPUT"
+    assert (events + more)[-1]["code"] == "INVALID_INPUT"
     assert code == 4400
+    for run in door.get("/api/runs", status="running")["results"]:
+        door.post(f"/api/runs/{run['id']}/cancel", "{}")
 
 
 def test_an_unknown_agent_is_an_error_event(socket):

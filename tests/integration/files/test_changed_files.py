@@ -83,6 +83,28 @@ def test_no_request_with_changed_bytes_is_approved(world, request_row, bob):
     assert reread(request_row).status == "open"
 
 
+@pytest.mark.parametrize(
+    ("person", "refusal"), [("carol", errors.NotFound), ("alice", errors.Forbidden)]
+)
+def test_bytes_are_not_read_for_those_who_may_not_decide(
+    world, request_row, person, refusal, request
+):
+    replace_bytes(png(9))
+
+    with pytest.raises(refusal):
+        answer(request_row, request.getfixturevalue(person), "Rome")
+
+
+def test_no_agui_client_without_a_right_to_decide_learns_of_bytes(world, request_row, alice):
+    replace_bytes(png(9))
+    entries = (ResumeEntry(request_row.interrupt_id, EntryStatus.RESOLVED, "Rome"),)
+    thread = request_row.thread
+    body = RunRequest(thread_id=thread.external_id, run_id="r-2", input={}, entries=entries)
+
+    with pytest.raises(errors.Forbidden):
+        start_run(agent=thread.agent, request=body, actor=alice)
+
+
 def test_the_page_says_that_a_file_has_changed(world, client, request_row):
     client.force_login(world.bob)
     reader = Reader(client)

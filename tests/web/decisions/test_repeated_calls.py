@@ -103,7 +103,45 @@ def test_a_masked_note_of_the_rejection_stays_masked(stubborn, bob, reads_bob):
     assert "same call again" in words(reads_bob.get(f"/interrupts/{second.pk}/"))
 
 
-def test_many_requests_need_one_query(stubborn, bob):
+def test_a_question_to_the_agent_is_no_rejection(stubborn, bob, reads_bob):
+    run = stubborn('{"amount": 10}', '{"amount": 10}')
+    answer(open_interrupts(run)[0], bob, {"approved": False, "feedback": "Which account?"})
+    second = next_of(run)
+
+    assert repeated_calls([second]) == {}
+    assert "same call again" not in words(reads_bob.get(f"/interrupts/{second.pk}/"))
+
+
+def test_a_rejection_before_a_question_is_the_one_that_counts(stubborn, bob):
+    run = stubborn(*['{"amount": 10}'] * 3)
+    (first,) = open_interrupts(run)
+    answer(first, bob, {"approved": False, "reason": "No budget."})
+    run = resumed_run(run)
+    (second,) = open_interrupts(run)
+    answer(second, bob, {"approved": False, "feedback": "Which account?"})
+    third = next_of(run)
+
+    assert repeated_calls([third])[third.pk].interrupt == first.pk
+
+
+def test_large_arguments_of_other_calls_are_not_read(stubborn, bob):
+    other = '{"text": "' + "x" * 100_000 + '"}'
+    run = stubborn(other, '{"amount": 10}', '{"amount": 10}')
+    deny(open_interrupts(run)[0], bob)
+    run = resumed_run(run)
+    deny(open_interrupts(run)[0], bob)
+    last = next_of(run)
+
+    with CaptureQueriesContext(connection) as queries:
+        repeated = repeated_calls([last])
+
+    assert list(repeated) == [last.pk]
+    assert [
+        f'"{column}"' in queries[0]["sql"].partition(" FROM ")[0] for column in ("args", "body")
+    ] == [False, False]
+
+
+def test_many_requests_need_two_queries(stubborn, bob):
     rows = []
     for amount in range(4):
         run = stubborn(*[f'{{"amount": {amount}}}'] * 2)
@@ -114,7 +152,7 @@ def test_many_requests_need_one_query(stubborn, bob):
         connection,
     ) as queries:
         assert len(repeated_calls(rows)) == 4
-    assert len(queries) == 1
+    assert len(queries) == 2
 
 
 def test_one_approval_is_cancelled_on_its_page(stubborn, reads_bob):
