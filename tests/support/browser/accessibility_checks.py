@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.support.browser.site import Site
 from tests.support.environment import IS_FULL
@@ -50,6 +50,8 @@ def find_violations(page: Page, kind: str, values: tuple[str, ...]) -> list[Any]
     """What axe-core says of a page as it is shown just now; the kind is "tag" or "rule"."""
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(_AXE)
+    # For a moment after a decision the buttons are pale, and take no pointer.
+    expect(page.locator("html[data-guarded]")).to_have_count(0)
     violations: list[Any] = page.evaluate(_RUN, {"type": kind, "values": values})
     return violations
 

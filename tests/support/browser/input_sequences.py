@@ -194,6 +194,7 @@ class Sequence:
         for self._place in ((x + 80, y - 80), (x, y)):
             self._gap("30")
             self._mouse("mouseMoved")
+        self._pressed_at = -1e9  # a click after a move is no double click
 
     def _mouse(self, kind: str) -> None:
         x, y = self._place
