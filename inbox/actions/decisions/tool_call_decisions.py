@@ -10,7 +10,9 @@ from inbox.actions.runs.tool_calls import save_calls
 from inbox.models import Decision, Interrupt, ToolCall
 from inbox.models.moves import move_row, restore_tool_call
 from inbox.queries.runs.interrupt_states import entry_of
+from inbox.rules.decisions.approvals import asks_consent
 from inbox.rules.decisions.consent import canonical_json
+from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, Reason, ToolCallState
 from inbox.rules.runs.tool_call_outcome import outcome_of_entry, outweighs
@@ -35,7 +37,7 @@ def apply_decisions(
             interrupt.tool_call = call
             columns = {name: getattr(call, name) for name in _FIELDS}
             snapshots[interrupt.pk] = json.dumps(columns, default=datetime.isoformat)
-            _apply(call, interrupt.reason, entry, now, by)
+            _apply(call, interrupt, entry, now, by)
     save_calls(calls.values(), _FIELDS)
     return snapshots
 
@@ -70,17 +72,24 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
         if decision.withdrawn_at is None:
             interrupt = decision.interrupt
             entry = entry_of(interrupt, decision)
-            _apply(call, interrupt.reason, entry, decision.created_at, decision.ident)
+            _apply(call, interrupt, entry, decision.created_at, decision.ident)
     call.save(update_fields=_FIELDS)
 
 
-def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: str) -> None:
+def _apply(
+    call: ToolCall, interrupt: Interrupt, entry: ResumeEntry, now: datetime, by: str
+) -> None:
     """Apply one answer to the call; a denial outweighs any approval."""
     answer = entry.payload if isinstance(entry.payload, dict) else {}
+    reason = interrupt.reason
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)
     elif reason == Reason.TOOL_CALL:
         _approve(call, entry, answer)
+    elif call.state == ToolCallState.PROPOSED and asks_consent(
+        reason=reason, schema=interrupt.schema
+    ):  # not a question that a call asks while it runs
+        _approve(call, entry, {**answer, "approved": is_consent(entry)})
     verdict = outcome_of_entry(entry, by=by)
     if outweighs(verdict, call.verdict):
         call.verdict, call.decided_by = verdict, by[:64]

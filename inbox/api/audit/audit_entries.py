@@ -29,7 +29,7 @@ from inbox.api.base.openapi_descriptions import (
     page_parameters,
     query,
 )
-from inbox.api.base.pagination import NUMBER_CURSOR, page_response, reject_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, page_response, reject_values
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
@@ -208,7 +208,7 @@ class AuditExport(ApiView):
 
 def _filter(query: dict[str, str]) -> EntryFilter:
     entry_filter, ignored = EntryFilter.from_query(query)
-    reject_parameters(ignored)
+    reject_values(ignored)
     return entry_filter
 
 

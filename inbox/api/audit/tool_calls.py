@@ -13,7 +13,7 @@ from inbox.api.audit.audit_entries import FILTERS, NAME, PAGES
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import BLANK_AS_NULL, AgentName, Id, TextOrNull, example
 from inbox.api.base.openapi_descriptions import describe_operation, query
-from inbox.api.base.pagination import page_response, reject_parameters
+from inbox.api.base.pagination import page_response, reject_values
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, represent_decision
 from inbox.api.runs.runs import ThreadName
@@ -98,7 +98,7 @@ class ToolCalls(ApiView):
     def search_tool_calls(self, request: Request) -> Response:
         pagination = self.pagination
         call_filter, ignored = CallFilter.from_query(request.query_params.dict())
-        reject_parameters(ignored)
+        reject_values(ignored)
         page = tool_calls_for(
             self.actor, call_filter, limit=pagination.limit, after=pagination.after_id
         )

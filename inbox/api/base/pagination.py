@@ -113,9 +113,11 @@ def field_names(fields: str, allowed: Collection[str]) -> Sequence[str]:
     return names
 
 
-def reject_parameters(names: Sequence[str]) -> None:
+def reject_values(names: Sequence[str]) -> None:
     """
-    Reject parameters that pages ignore, because programs would not notice.
+    Reject parameters whose values pages ignore, because programs would not notice.
+
+    Unknown parameters are rejected before, by `check_parameters`.
 
     Raises:
         InvalidValue: a search has too many words.
@@ -126,4 +128,4 @@ def reject_parameters(names: Sequence[str]) -> None:
             f"A search has up to {MAX_WORDS} words, of {MAX_SEARCH_CHARACTERS} characters."
         )
     if names:
-        raise InvalidInput(f"Unknown or invalid parameters: {', '.join(names)}.")
+        raise InvalidInput(f"Query parameters with an invalid value: {', '.join(names)}.")

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Agui, Id, PersonName, example
 from inbox.api.base.openapi_descriptions import describe_operation, query
-from inbox.api.base.pagination import page_response, reject_parameters
+from inbox.api.base.pagination import page_response, reject_values
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, EndorsementState, ViewDigest, represent_decision
 from inbox.api.files.files import FileReference, represent_attached
@@ -315,7 +315,7 @@ def _filter(request: Request) -> InterruptFilter:
         raise errors.InvalidInput("`status` is `open` or `closed`.")
     interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
     rest_filter, ignored_by_rest = interrupt_filter.of_rest(query)
-    reject_parameters([*ignored, *ignored_by_rest])
+    reject_values([*ignored, *ignored_by_rest])
     return rest_filter
 
 

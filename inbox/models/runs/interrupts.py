@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from django.apps import apps
 from django.conf import settings
@@ -187,8 +187,14 @@ class Interrupt(models.Model):
         return is_proposal(
             reason=self.reason,
             has_call=self.tool_call_id is not None,
-            schema=json.loads(self.body).get("responseSchema"),
+            schema=self.schema,
         )
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the answer."""
+        schema: dict[str, Any] | None = json.loads(self.body).get("responseSchema")
+        return schema
 
     @property
     def author(self) -> Author:

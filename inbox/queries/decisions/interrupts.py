@@ -35,10 +35,11 @@ from inbox.queries.decisions.repeated_calls import RepeatedCall, repeated_calls
 from inbox.queries.decisions.sent_back import SentBack, interrupts_after, sent_back_before
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.policies.quorum import Quorum, current_quorum, endorsements_in_force
+from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.states import InterruptStatus, Reason
+from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.schemas import DEFAULT_SCHEMAS
 
 #: A run may have a thousand interrupts; a page lists the first ones and counts them all.
@@ -75,7 +76,8 @@ class InterruptDetail:
 
     @property
     def is_approval(self) -> bool:
-        return self.interrupt.reason == Reason.TOOL_CALL
+        """True if `approved` in the answer approves or denies, whatever the reason."""
+        return takes_approval(reason=self.interrupt.reason, schema=self.schema)
 
 
 def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:

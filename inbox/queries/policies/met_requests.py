@@ -17,10 +17,10 @@ MOST_READ = 200
 
 @dataclass(frozen=True)
 class MetRequests:
-    """The numbers of past requests: read, met by a rule, and questions among those."""
+    """The numbers of past requests: read, those that a rule is about, and questions among those."""
 
     total: int
-    met: int
+    matching: int
     questions: int
 
 
@@ -34,6 +34,6 @@ def met_requests(actor: Actor, team: Team, policy: Policy, rule: Rule) -> MetReq
     require_drafting(actor, team.pk)
     meeting = {Truth.YES} if rule.effect is Effect.ALLOW else {Truth.YES, Truth.UNKNOWN}
     readers = [FactReader(request.facts) for request, _ in past_requests(team, MOST_READ)]
-    met = [reader for reader in readers if rule_truth(rule, policy, reader) in meeting]
-    questions = sum(not reader.names_call for reader in met)
-    return MetRequests(len(readers), len(met), questions)
+    matching = [reader for reader in readers if rule_truth(rule, policy, reader) in meeting]
+    questions = sum(not reader.names_call for reader in matching)
+    return MetRequests(len(readers), len(matching), questions)

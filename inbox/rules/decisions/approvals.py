@@ -32,13 +32,19 @@ def takes_approval(*, reason: str, schema: Mapping[str, Any] | None) -> bool:
     return reason == Reason.TOOL_CALL or "approved" in named_members(schema)
 
 
-def is_proposal(*, reason: str, has_call: bool, schema: Mapping[str, Any] | None) -> bool:
-    """Return whether each answer but a denial consents to something: no question for input does."""
+def asks_consent(*, reason: str, schema: Mapping[str, Any] | None) -> bool:
+    """Return whether an answer consents or denies, so that a denied call does not run."""
     return (
-        is_tool_call(reason=reason, has_call=has_call)
-        or takes_approval(reason=reason, schema=schema)
+        takes_approval(reason=reason, schema=schema)
         or reason == Reason.CONFIRMATION
         or schema == YES_NO_OR_TEXT
+    )
+
+
+def is_proposal(*, reason: str, has_call: bool, schema: Mapping[str, Any] | None) -> bool:
+    """Return whether each answer but a denial consents to something: no question for input does."""
+    return is_tool_call(reason=reason, has_call=has_call) or asks_consent(
+        reason=reason, schema=schema
     )
 
 

@@ -551,6 +551,7 @@ class Condition:
     args: Any = field(default_factory=lambda: ARGS, hash=False)
     schema: Any = field(default_factory=lambda: NO_EDITS, hash=False)
     name: str = ""
+    reason: str = "tool_call"
 
     def __str__(self) -> str:
         return self.name or self.arrange.__name__
@@ -641,6 +642,24 @@ CONDITIONS = [
     ),
     Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
     Condition(
+        self_approval,
+        {
+            **all_say([PAGES[0], Way(Entrance.REST), Way(Entrance.REST, "key")], "SELF_APPROVAL"),
+            **all_say(AGUI, "SELF_APPROVAL"),
+            # These ways show approvals of tool calls only.
+            **all_say(BULK, "NOT_IN_BULK"),
+            LINK: "SELF_APPROVAL",
+        },
+        reason="acme:approval",
+        name="self_approval_by_another_reason",
+    ),
+    Condition(
+        may_not_override,
+        all_say(OVERRIDES, "FORBIDDEN"),
+        reason="acme:approval",
+        name="override_by_another_reason",
+    ),
+    Condition(
         policy_requires_another_way,
         {
             **all_say(without(ANSWERS, LINK), "POLICY_REQUIREMENT"),
@@ -680,7 +699,7 @@ def scene(world, as_agent, monkeypatch, later):
     # The test's transaction is visible in this thread only.
     monkeypatch.setattr(gateway, "in_db_thread", in_this_thread)
 
-    def make(args, schema):
+    def make(args, schema, reason="tool_call"):
         async def play(run_input, ctx):
             if ctx.answers:
                 yield agui.RunFinishedEvent(thread_id="t", run_id="r")
@@ -689,7 +708,7 @@ def scene(world, as_agent, monkeypatch, later):
             yield agui.ToolCallArgsEvent(tool_call_id="c", delta=json.dumps(args))
             yield agui.ToolCallEndEvent(tool_call_id="c")
             interrupt = agui.Interrupt(
-                id="i", reason="tool_call", tool_call_id="c", response_schema=schema
+                id="i", reason=reason, tool_call_id="c", response_schema=schema
             )
             outcome = agui.RunFinishedInterruptOutcome(interrupts=[interrupt])
             yield agui.RunFinishedEvent(
@@ -720,7 +739,7 @@ def test_every_entrance_is_in_the_matrix():
 
 @pytest.mark.parametrize(("way", "condition"), CELLS)
 def test_each_check_says_the_same_at_every_entrance(scene, way, condition):
-    refused_scene = scene(condition.args, condition.schema)
+    refused_scene = scene(condition.args, condition.schema, condition.reason)
     condition.arrange(refused_scene)
     before = Decision.objects.count()
 
@@ -738,7 +757,7 @@ def test_each_refusal_is_in_the_trail_and_changes_nothing(scene, way, condition)
     expected = condition.codes[way]
     if expected in (DECIDED, "", "NOT_FOUND"):
         return
-    refused_scene = scene(condition.args, condition.schema)
+    refused_scene = scene(condition.args, condition.schema, condition.reason)
     condition.arrange(refused_scene)
     status = reread(refused_scene.interrupt).status
 
