@@ -132,8 +132,9 @@ def test_a_press_during_a_disconnection_decides_before_or_not_at_all(
 
 def test_a_code_connects_one_person(committed_world, race_bob, erin):
     for number in range(rounds(short=10, long=200)):
-        code = issue_code(committed_world, f"U0{number:04}")
-        calls = [partial(link_chat_account, code=code, actor=actor) for actor in (race_bob, erin)]
+        code = issue_code(committed_world, account := f"U0{number:04}")
+        link = partial(link_chat_account, code=code, account=account)
+        calls = [partial(link, actor=actor) for actor in (race_bob, erin)]
 
         (late,) = failures(at_once(calls))
 
