@@ -45,7 +45,11 @@ class Conversation:
         return self._transcript.call_ids()
 
     def has_message(self, message_id: str) -> bool:
-        return self._transcript.message(message_id) is not None
+        return self.message(message_id) is not None
+
+    def message(self, message_id: str) -> Message | None:
+        """Return the message with this id; its text may lack the latest parts."""
+        return self._transcript.message(message_id)
 
     def apply(self, event: BaseEvent) -> None:
         """

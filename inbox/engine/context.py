@@ -40,10 +40,12 @@ class EngineJournal:
         lease: run_lease.RunLease,
         run_command: RunCommand,
         add_result: Callable[[ToolResult], None],
+        call_id: Callable[[str], str],
     ) -> None:
         self._lease = lease
         self._run_command = run_command
         self._add_result = add_result
+        self._call_id = call_id  #: the agent's name of a call -> our id
         self._started_once_calls: set[str] = set()
         self._spans: dict[str, Any] = {}  #: of calls that have started, while traces are on
         #: a call was attempted with other arguments than the approved ones
@@ -105,16 +107,22 @@ class EngineJournal:
     def _begin(
         self, preceding: run_lease.EventBatch, attempts: Sequence[CallAttempt]
     ) -> Sequence[Any]:
+        attempts = [
+            attempt._replace(tool_call_id=self._call_id(attempt.tool_call_id))
+            for attempt in attempts
+        ]
         return run_lease.start_tool_calls(lease=self._lease, batch=preceding, attempts=attempts)
 
     def _undo_begin(self, preceding: run_lease.EventBatch, ids: Sequence[str]) -> Sequence[Any]:
-        run_lease.reset_tool_calls(lease=self._lease, batch=preceding, ids=ids)
+        names = [self._call_id(name) for name in ids]
+        run_lease.reset_tool_calls(lease=self._lease, batch=preceding, ids=names)
         return [None] * len(ids)
 
     def _settle(
         self, preceding: run_lease.EventBatch, results: Sequence[tuple[str, str]]
     ) -> Sequence[Any]:
-        run_lease.settle_tool_calls(lease=self._lease, batch=preceding, results=results)
+        by_id = [(self._call_id(name), result) for name, result in results]
+        run_lease.settle_tool_calls(lease=self._lease, batch=preceding, results=by_id)
         return [None] * len(results)
 
 

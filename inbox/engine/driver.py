@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from copy import deepcopy
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.db import InterfaceError, OperationalError
 
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayDiverged
-from agents.port import Agent, AgentMistake
+from agents.port import Agent, AgentMistake, InterruptAnswer
 from agents.registry import UnknownAgent
 from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.agent_errors import record_agent_errors
@@ -44,6 +45,7 @@ from inbox.rules.errors import (
     RunFailure,
     WorkerLost,
 )
+from inbox.rules.runs.checkpoints import Checkpoint
 from inbox.rules.runs.states import RunStatus
 
 #: The driver checks timeouts and shutdown at least this often.
@@ -78,12 +80,15 @@ class Driver:
         self._log = log
         self._pipeline = EventPipeline(assignment)
         self._loop = AgentLoop()
-        self._journal = EngineJournal(lease, self._loop.run_command, self._loop.add_result)
+        self._journal = EngineJournal(
+            lease, self._loop.run_command, self._loop.add_result, self._pipeline.call_id
+        )
+        self._names = self._pipeline.agent_names()
         self._context = EngineContext(
             thread_key=assignment.thread_key,
             run_key=assignment.run_key,
-            answers=assignment.answers,
-            committed_events=assignment.replayed,
+            answers=[self._with_names(answer) for answer in assignment.answers],
+            committed_events=self._names.in_events(assignment.replayed),
             checkpoint=assignment.checkpoint,
             memory=assignment.memory,
             journal=self._journal,
@@ -182,7 +187,8 @@ class Driver:
                         self._uncommitted, self._pipeline.out_of_band(item.events)
                     )
                 elif isinstance(item, ToolResult):
-                    self._uncommitted.results[item.tool_call_id] = item.result
+                    call_id = self._pipeline.call_id(item.tool_call_id)
+                    self._uncommitted.results[call_id] = item.result
                 else:
                     events.append(item)
         self._collect(events)
@@ -261,7 +267,10 @@ class Driver:
 
     def _end(self, last: run_lease.EventBatch, status: RunStatus, **ending: Any) -> None:
         conversation = self._pipeline.conversation()
-        checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
+        checkpoint = None
+        if status is RunStatus.INTERRUPTED:
+            saved = self._context.saved_checkpoint
+            checkpoint = Checkpoint(saved, self._pipeline.call_ids()).to_json()
         memory = self._context.saved_memory if status is not RunStatus.FAILED else None
         run_lease.finish_run(
             lease=self._lease,
@@ -279,12 +288,22 @@ class Driver:
             ),
         )
 
+    def _with_names(self, answer: InterruptAnswer) -> InterruptAnswer:
+        """Return an answer with the agent's names of the calls."""
+        interrupt, proposal = answer.interrupt, answer.proposal
+        if interrupt.tool_call_id is not None:
+            name = self._names(interrupt.tool_call_id)
+            interrupt = interrupt.model_copy(update={"tool_call_id": name})
+        if proposal is not None:
+            proposal = replace(proposal, tool_call_id=self._names(proposal.tool_call_id))
+        return replace(answer, interrupt=interrupt, proposal=proposal)
+
     def _input(self) -> RunAgentInput:
         assignment = self._assignment
         return RunAgentInput(
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
-            messages=list(assignment.messages),
+            messages=self._names.in_messages(assignment.messages),
             state=deepcopy(assignment.state),
             tools=assignment.run_input.get("tools") or [],
             context=assignment.run_input.get("context") or [],

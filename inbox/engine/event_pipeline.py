@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Items
+from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent
@@ -12,6 +13,7 @@ from agents.agui.coalesce import coalesce
 from agents.agui.content import content_text
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
+from agents.agui.turn_ids import AgentNames, TurnIds
 from agents.sdk.expiry import format_expires_at
 from inbox.actions.runs.event_log import Frame, encode_frame
 from inbox.actions.runs.run_lease import EventBatch
@@ -44,6 +46,7 @@ class EventPipeline:
         self._assignment = assignment
         self._conversation = assignment.conversation
         self._sequence = Sequence(assignment.known_tool_calls)
+        self._ids = TurnIds(assignment.earlier_calls, self._conversation)
         self._expander = ChunkExpander()
         self._cursor = ReplayCursor(assignment.replayed)
         self._arguments: dict[str, tuple[str, list[str]]] = {}
@@ -80,19 +83,35 @@ class EventPipeline:
             ProtocolViolation, ReplayDiverged, ProtocolBroken, LimitExceeded.
             ArgumentsDiffer: a repeated call has other arguments than the approved ones.
         """
-        new_events = []
         expanded = (part for event in _without_raw(events) for part in self._expander.expand(event))
-        for event in coalesce(expanded):
-            if getattr(event, "tool_call_id", None) in self._assignment.earlier_tool_calls and (
+        return self._batch(self._new_events(coalesce(expanded)), from_agent=True)
+
+    def call_id(self, name: str) -> str:
+        """Return our id of the call that the agent means by this name now."""
+        return self._ids.id_for(name)
+
+    def call_ids(self) -> dict[str, Any]:
+        """Return the calls of this run by the agent's names, for the run that resumes it."""
+        return self._ids.to_json()
+
+    def agent_names(self) -> AgentNames:
+        """Return the agent's names of the calls of the run that this one resumes."""
+        return self._ids.names()
+
+    def _new_events(self, events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
+        """Yield the events with our ids, without those that repeat earlier ones."""
+        for event in events:
+            yield from self._without_repeated(self._ids.translate(event))
+
+    def _without_repeated(self, events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
+        for event in events:
+            if getattr(event, "tool_call_id", None) in self._assignment.earlier_calls.ids and (
                 self._sequence.is_known_tool_call(event)
             ):
                 # Not forwarded: clients would append the arguments to the original call.
                 self._check_repeated(event)
-                continue
-            new_event = self._cursor.feed(event)
-            if new_event is not None:
-                new_events.append(new_event)
-        return self._batch(new_events, from_agent=True)
+            elif (new_event := self._cursor.feed(event)) is not None:
+                yield new_event
 
     def out_of_band(self, events: Items[BaseEvent]) -> EventBatch:
         """
@@ -116,6 +135,8 @@ class EventPipeline:
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[EventBatch, agui.RunFinishedEvent]:
         """Check the terminal event, and send snapshots before an interrupt outcome."""
+        calls, finished = self._ids.finish(finished)
+        proposed = self._batch(self._without_repeated(calls), from_agent=True)
         # A stopped agent does not repeat its committed events.
         if not (self._cursor.exhausted or self._assignment.stopped):
             raise ReplayDiverged("The agent ended before it had repeated its committed events.")
@@ -138,7 +159,8 @@ class EventPipeline:
                 self._conversation.state_snapshot(),
                 self._conversation.messages_snapshot(),
             ]
-        return self._batch([*snapshots, terminal], from_agent=False), terminal
+        ending = self._batch([*snapshots, terminal], from_agent=False)
+        return merge(proposed, ending), terminal
 
     def _with_expiry(self, interrupts: Items[agui.Interrupt]) -> list[agui.Interrupt]:
         """Set the team's default expiry where the agent sets none; an explicit null stays."""

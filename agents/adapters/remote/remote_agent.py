@@ -32,6 +32,7 @@ from agents.agui.errors import ProtocolViolation
 from agents.agui.legacy import legacy_answers as answering
 from agents.agui.legacy.dialects import (
     AgentAnswer,
+    Dialect,
     DialectInfo,
     DialectReader,
     Json,
@@ -110,7 +111,7 @@ class RemoteAgent:
         info = DialectInfo.from_json(ctx.checkpoint)
         answers = [_agent_answer(answer) for answer in ctx.answers]
         tools = {tool.name for tool in run_input.tools or ()}
-        reader = DialectReader(ctx.run_key, before=info, answers=answers, client_tools=tools)
+        reader = DialectReader(ctx.run_key, answers=answers, client_tools=tools)
         try:
             body = _request_body(run_input, ctx, info, answers)
             for result in answering.result_events(info, answers):
@@ -136,16 +137,21 @@ class RemoteAgent:
         answers: list[AgentAnswer],
     ) -> None:
         """
-        Raise RemoteFailed unless the interrupts are new and can be answered.
+        Raise RemoteFailed unless the interrupts can be answered, and are new where that is clear.
 
-        Interrupts that the agent raised again are cancelled, so that no approval stays open there.
+        Microsoft's servers raise the interrupts of calls again whose decisions they did not take.
+        Those are cancelled, so that no approval stays open there. Other agents number their
+        interrupts anew in each turn.
         """
         if not answering.can_answer(reader.dialect_info):
             raise RemoteFailed(
                 "The agent raised several interrupts without ids.", _PROTOCOL_VIOLATION
             )
-        new_ids = {interrupt.id for interrupt in outcome.interrupts}
-        if new_ids.isdisjoint(answer.interrupt_id for answer in answers):
+        answered = {answer.interrupt_id for answer in answers}
+        if reader.dialect_info.dialect is not Dialect.MICROSOFT or not any(
+            interrupt.id in answered and not reader.has_call_of(interrupt)
+            for interrupt in outcome.interrupts
+        ):
             return
         entries = [
             {"interruptId": answer.interrupt_id, "status": "cancelled"} for answer in answers

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ag_ui.core import Interrupt
+
 from agents.agui import strict_json
 from agents.agui.interrupts import approval_schema
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
@@ -97,11 +99,10 @@ class DialectReader:
         self,
         run_key: str,
         *,
-        before: DialectInfo | None = None,
         answers: Sequence[AgentAnswer] = (),
         client_tools: Collection[str] = (),
     ) -> None:
-        """Start a run; `before` and `answers` are the interrupts and answers of the resumed run."""
+        """Start a run; `answers` are those to the run that it resumes."""
         self._run_key = run_key
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
         self._calls = ReportedCalls(
@@ -113,8 +114,6 @@ class DialectReader:
         self._edited = {
             answer.tool_call_id for answer in answers if "editedArgs" in as_object(answer.payload)
         }
-        previous = before or DialectInfo()
-        self._answered = {previous.agent_interrupt_id(answer.interrupt_id) for answer in answers}
         self.dialect_info = DialectInfo()
 
     def read(self, event: Json) -> list[Json]:
@@ -130,6 +129,10 @@ class DialectReader:
             case "RUN_FINISHED":
                 return self._translate_end(event)
         return self._calls.read(event)
+
+    def has_call_of(self, interrupt: Interrupt) -> bool:
+        """Return True if this run has sent the call that an interrupt is about."""
+        return interrupt.tool_call_id in self._calls.open
 
     def _is_echo(self, event: Json) -> bool:
         """
@@ -224,7 +227,8 @@ class DialectReader:
 
     def _translate_langgraph(self, interrupt: Json) -> list[Json]:
         """Return the interrupts for one of LangGraph: one, or one per call of a review."""
-        name = self._langgraph_id(interrupt["id"])
+        name = interrupt["id"]
+        self.dialect_info.notes[name] = {}
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
         return self._review_interrupts(name, value, interrupt.get("expiresAt")) or [
             {**_correct_langgraph(interrupt), "id": name}
@@ -237,7 +241,6 @@ class DialectReader:
             return []
         expiry = {"expiresAt": expires_at} if expires_at else {}
         expiry |= {key: item for key, item in common_fields(value).items() if key == "expiresAt"}
-        own_id = self.dialect_info.agent_interrupt_id(name)
         notes = self.dialect_info.notes
         notes.pop(name, None)
         new_interrupts = []
@@ -247,16 +250,9 @@ class DialectReader:
             call = self._calls.find(*call_parts) or f"{interrupt_id}-call"
             self._proposed += self._calls.propose(call, *call_parts)
             self._calls.open.pop(call, None)
-            notes[interrupt_id] = {"id": own_id, "place": number, "allowed": action["allowed"]}
+            notes[interrupt_id] = {"id": name, "place": number, "allowed": action["allowed"]}
             new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         return new_interrupts
-
-    def _langgraph_id(self, interrupt_id: str) -> str:
-        """Return an id that is new on the thread: a node reuses its id for later interrupts."""
-        is_reused = interrupt_id in self._answered
-        name = f"{interrupt_id}-{self._run_key}" if is_reused else interrupt_id
-        self.dialect_info.notes[name] = {"id": interrupt_id} if is_reused else {}
-        return name
 
     def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
         """Return interrupts for the results of deferred calls, except those of client tools."""
@@ -316,7 +312,8 @@ class DialectReader:
                 note = {key: value[key] for key in names if isinstance(value.get(key), str)}
                 self.dialect_info.notes[name] = note
             else:
-                name = self._langgraph_id(interrupt_id)
+                name = interrupt_id
+                self.dialect_info.notes[name] = {}
             interrupts += self._review_interrupts(name, value) or [
                 self._translate_event(name, value, is_mastra=is_mastra)
             ]

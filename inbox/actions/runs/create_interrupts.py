@@ -17,10 +17,9 @@ from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.moves import move_rows
 from inbox.models.runs.interrupts import NEVER
-from inbox.models.statements import insert_if_absent
+from inbox.models.statements import Select, insert
 from inbox.platform.monitoring.metrics import REQUESTS_OPENED
 from inbox.queries.policies.policies import is_answered_by_policy
-from inbox.rules import errors
 from inbox.rules.decisions.consent import SIGNOFF, view_version
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.notifications.events import AnnouncementKind
@@ -35,6 +34,11 @@ from inbox.rules.schema.mask_agui import SECRETS, argument_schemas
 from inbox.rules.schema.secrets import NAMES, Secrets
 
 MAX_TOOL_NAME_CHARACTERS = 200
+_INTERRUPTS_BY_ID = Select(
+    lambda params: Interrupt.objects.filter(
+        thread=params.thread, interrupt_id__in=params.each("ids")
+    ).values_list("interrupt_id", flat=True)
+)
 #: The members of `metadata.signoff` that are the agent's.
 AGENT_MEMBERS = ("present", "files", SECRETS)
 
@@ -58,11 +62,14 @@ def build_interrupts(
     call_ids = {interrupt.tool_call_id for interrupt in interrupts if interrupt.tool_call_id}
     if earlier_ids := call_ids - tool_calls.keys():
         tool_calls |= calls.calls_by_id(thread, earlier_ids)
+    used_ids = _used_ids(thread, interrupts)
     rows = [
         _interrupt(
             thread,
             run,
             interrupt,
+            # An agent's id is a name inside one turn; `body` keeps it for the agent.
+            f"{run.pk}-{position}" if interrupt.id in used_ids else interrupt.id,
             tool_calls.get(interrupt.tool_call_id or ""),
             position,
             endpoint,
@@ -78,15 +85,8 @@ def build_interrupts(
 
 
 def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
-    """
-    Store the interrupts of a run that ended interrupted; the caller holds the lock.
-
-    Raises:
-        ProtocolBroken: an id was used before on the thread.
-    """
-    if not insert_if_absent(rows):
-        # A replayed answer to the earlier interrupt would answer this one.
-        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
+    """Store the interrupts of a run that ended interrupted; the caller holds the lock."""
+    insert(rows)
     REQUESTS_OPENED.add_on_commit(number=len(rows))
     # An interrupt about a started call means that the call paused before its effect. A `once` call
     # is IN_DOUBT by now, and stays so: the agent's word is not enough for it.
@@ -120,6 +120,12 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     announce(AnnouncementKind.OPENED, for_people, now)
 
 
+def _used_ids(thread: Thread, interrupts: Sequence[WireInterrupt]) -> set[str]:
+    """Return those ids of the interrupts that earlier ones of the thread have."""
+    ids = [interrupt.id for interrupt in interrupts]
+    return set(_INTERRUPTS_BY_ID.all(thread=thread.pk, ids=ids)) if ids else set()
+
+
 def _ruling_detail(row: Interrupt) -> dict[str, Any]:
     if row.ruling is None:
         return {}
@@ -130,6 +136,7 @@ def _interrupt(
     thread: Thread,
     run: Run,
     interrupt: WireInterrupt,
+    interrupt_id: str,
     call: ToolCall | None,
     position: int,
     endpoint: str,
@@ -171,7 +178,7 @@ def _interrupt(
         thread=thread,
         run=run,
         tool_call=call,
-        interrupt_id=interrupt.id,
+        interrupt_id=interrupt_id,
         position=position,
         reason=interrupt.reason,
         args=call.approved_args if call else None,

@@ -67,9 +67,9 @@ class Command(BaseCommand):
                 "--web and --worker need Redis: set REDIS_URL, or omit both options to run "
                 "everything in this process."
             )
-        check_services()
         if problems := engine.check_installed_agents(with_frameworks=not options["web"]):
             raise CommandError("\n".join(problems))
+        check_services()
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
         # Before the migrations, which may take long: the process is alive meanwhile, and not ready.
         _start_monitoring(host, is_worker=options["worker"])

@@ -94,4 +94,4 @@ def wire_interrupt(row: Interrupt) -> dict[str, Any]:
     signoff = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
     if row.files:
         signoff["files"] = attached_files(row, settings.PUBLIC_URL)
-    return {**body, "metadata": {**metadata, SIGNOFF: signoff}}
+    return {**body, "id": row.interrupt_id, "metadata": {**metadata, SIGNOFF: signoff}}

@@ -1,7 +1,7 @@
 """The input of a worker that drives a run."""
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from django.conf import settings
 from pydantic import TypeAdapter
 
 from agents.agui.conversation import Conversation
+from agents.agui.turn_ids import EarlierCalls
 from agents.port import InterruptAnswer, Proposal
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
@@ -24,6 +25,7 @@ from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical_json
 from inbox.rules.files.references import MARK
+from inbox.rules.runs.checkpoints import read_checkpoint
 from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 
@@ -33,9 +35,10 @@ _MEMORY = Select(
 )
 _CALL_IDS = Select(
     lambda params: ToolCall.objects.filter(thread=params.thread).values_list(
-        "tool_call_id", "run_id"
+        "tool_call_id", "run_id", "state"
     )
 )
+_UNFINISHED = (ToolCallState.PROPOSED, ToolCallState.STARTED)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Assignment:
     checkpoint: Any
     memory: Any
     known_tool_calls: Sequence[str]
-    earlier_tool_calls: Container[str]  #: ids of earlier runs' calls, not to be emitted again
+    earlier_calls: EarlierCalls
     is_resume: bool  #: or a retry
     stopped: bool  #: a person answered "stop" about an unknown outcome
     endpoint_digest: str  #: of a remote agent, else ""
@@ -84,13 +87,21 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
     has_history = run.first_seq > 1 or run.attempt > 1
     calls = _CALL_IDS.all(thread=thread.pk) if has_history else []
     conversation = conversation_before(run, thread)
+    message_ids = {message.id for message in conversation.messages}
+    call_ids = conversation.tool_call_ids
     state = deepcopy(conversation.state)
     for event, _ in own_events:
         conversation.apply(event)
     resumed = lineage.origin.resumes
+    checkpoint = read_checkpoint(json.loads(resumed.checkpoint) if resumed else None)
     # The same in every attempt, which repeats what the agent says.
     loads_until = (run.started_at or run.queued_at) + timedelta(seconds=settings.FILE_LINK_SECONDS)
     hours = thread.team.request_expiry_hours
+    answers = _answers(thread, lineage.interrupts, loads_until)
+    own_ids = {name for name, run_id, _ in calls if run_id in replayable_ids}
+    resumed_calls = checkpoint.calls
+    if resumed is not None and resumed_calls is None:
+        resumed_calls = _calls_without_ids(resumed, calls, answers)
     return Assignment(
         thread_id=thread.external_id,
         thread_key=str(thread.pk),
@@ -103,16 +114,36 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
         state=state,
         own_events=[event for event, _ in own_events],
         replayed=[event for event, from_agent in [*replayable.events, *own_events] if from_agent],
-        answers=_answers(thread, lineage.interrupts, loads_until),
-        checkpoint=json.loads(resumed.checkpoint) if resumed else None,
+        answers=answers,
+        checkpoint=checkpoint.saved,
         memory=_memory_of(thread) if has_history else None,
-        known_tool_calls=[name for name, _ in calls],
-        earlier_tool_calls={name for name, run_id in calls if run_id not in replayable_ids},
+        known_tool_calls=[name for name, _, _ in calls],
+        earlier_calls=EarlierCalls(
+            ids={name for name, _, _ in calls} - own_ids,
+            spoken=call_ids - own_ids,
+            messages=message_ids,
+            resumed=resumed_calls or {},
+            finished={name for name, _, state in calls if state not in _UNFINISHED},
+            approved={
+                answer.proposal.tool_call_id
+                for answer in answers
+                if answer.proposal is not None and answer.proposal.is_approved
+            },
+        ),
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
         endpoint_digest=endpoint_digest,
         messages=_messages_with_links(run, thread, conversation, loads_until),
     )
+
+
+def _calls_without_ids(
+    resumed: Run, calls: Iterable[tuple[str, UUID, str]], answers: Sequence[InterruptAnswer]
+) -> dict[str, Any]:
+    """Return the calls of a run that an earlier version interrupted, which had the agent's ids."""
+    ids = {name for name, run_id, _ in calls if run_id == resumed.pk}
+    ids |= {answer.proposal.tool_call_id for answer in answers if answer.proposal is not None}
+    return {name: {"id": name, "args": "", "result": None} for name in ids}
 
 
 def _messages_with_links(
@@ -147,9 +178,11 @@ def _answers(
             metadata={**(state.answer.metadata or {}), **signoff},
         )
         call = row.tool_call
+        interrupt = Interrupt.model_validate_json(row.body)  # with the agent's own id
+        entry = replace(entry, interrupt_id=interrupt.id)
         answers.append(
             InterruptAnswer(
-                interrupt=Interrupt.model_validate_json(row.body),
+                interrupt=interrupt,
                 resume_entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
                 proposal=(
                     _proposal(call, state.answer.payload, is_approved=call.pk in approved)

@@ -1,6 +1,5 @@
 """Starting and resuming: what the door to every run lets in."""
 
-import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
@@ -10,7 +9,6 @@ from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run
 from inbox.rules import errors
 from tests.support import steps
-from tests.support.agents.agent_events import asking
 from tests.support.steps import (
     APPROVE,
     DENY,
@@ -206,19 +204,6 @@ def test_events_and_audit_entries_stay_as_they_were_written(world, waiting, tabl
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():  # noqa: SIM117
         with connection.cursor() as cursor:
             cursor.execute(statement.format(table))
-
-
-def test_an_interrupt_id_that_was_used_before_on_the_thread_fails_the_run(world, as_agent, bob):
-    async def play(run_input, ctx):
-        yield asking(run_input, agui.Interrupt(id="same", reason="confirmation"))
-
-    agent = as_agent(play)
-    run = start(world, "go", agent=agent)
-    steps.answer(open_interrupts(run)[0], bob, True)
-
-    again = steps.resumed_run(run)
-
-    assert again.error_code == "PROTOCOL_VIOLATION"
 
 
 def test_a_payload_of_a_cancellation_makes_no_difference(world, waiting):
