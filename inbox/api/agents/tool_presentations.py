@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -40,6 +40,9 @@ operation = partial(describe_operation, tag="agents", scope=Permission.ADMIN)
 
 class ArgumentHint(Schema):
     """Hints for one argument. What is left out is derived from its name and value."""
+
+    # Responses have the members that were set.
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 
     label: Annotated[str, Text(MAX_LABEL_CHARACTERS, may_be_blank=True), example("Amount")] = UNSET
     type: ValueType = UNSET

@@ -287,7 +287,7 @@ def _endorsements(
         return Endorsement.represent(
             item,
             answer=answer if may_see_secrets else secrets.masked(answer),
-            counts=row.status != "open" or item.view_digest == row.shown_digest,
+            counts=item.counts_for(row),
         )
 
     return list(map(represent, detail.endorsements))

@@ -7,6 +7,7 @@ from django.db.models import Q
 from inbox.models.decisions.decisions import Decision
 from inbox.models.fields import id_field
 from inbox.models.runs.interrupts import Interrupt
+from inbox.rules.runs.states import InterruptStatus
 
 
 class Endorsement(models.Model):
@@ -35,6 +36,11 @@ class Endorsement(models.Model):
         related_name="endorsements",
         help_text="the decision that it is part of",
     )
+
+    def counts_for(self, interrupt: Interrupt) -> bool:
+        """Return whether it is an answer to what the interrupt displays; always if it is closed."""
+        is_open = interrupt.status == InterruptStatus.OPEN
+        return not is_open or self.view_digest == interrupt.shown_digest
 
     class Meta:
         constraints = [

@@ -68,8 +68,7 @@ class Quorum:
     @cached_property
     def assignment(self) -> Assignment:
         """The people in the slots now: only endorsements of the current view by eligible people."""
-        digest = self.interrupt.shown_digest
-        users = [row.user_id for row in self.endorsements if row.view_digest == digest]
+        users = [row.user_id for row in self.endorsements if row.counts_for(self.interrupt)]
         return assign_slots(self.slots, self.eligible_people(users) if users else ())
 
     @property

@@ -112,7 +112,7 @@ def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
             return _unknown_name_message(item, rule)
         case WarningCode.NOBODY:
             return TranslatableMessage(
-                "{rule} can be fulfilled by nobody: too few people of the team are in {slots}.",
+                "Nobody can fulfil {rule}: too few people of the team are in {slots}.",
                 rule=rule,
                 slots=item.detail,
             )

@@ -308,7 +308,7 @@ class DecisionForm:
         answers = [
             endorsed_answer(item.payload)
             for item in self.detail.endorsements
-            if item.view_digest == row.shown_digest
+            if item.counts_for(row)
         ]
         return answers[0] if is_waiting and answers else ABSENT
 

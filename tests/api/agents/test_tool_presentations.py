@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support.http.openapi_responses import problems_with
+
 PATH = "/api/teams/tests/presentations"
 AMOUNT = {"label": "Amount", "type": "money", "unit": "EUR", "role": "amount", "minor_unit": 2}
 BODY = {"tool": "pay", "kind": "money", "values": {"amt": AMOUNT}}
@@ -21,6 +23,16 @@ def test_a_presentation_is_chosen_listed_read_and_removed(key_with):
     assert api.get(address).json() == chosen.json()
     assert api.delete(address).status_code == 204
     assert api.get(PATH).json()["results"] == []
+
+
+@pytest.mark.parametrize("hint", [{"label": "Amount"}, {"type": "money", "minor_unit": 0}, AMOUNT])
+def test_response_has_the_hints_that_were_set_and_is_as_described(key_with, hint):
+    body = {**BODY, "kind": None, "values": {"amt": hint}}
+
+    presentation = key_with("read", "admin").put(PATH, body).json()
+
+    assert presentation["values"] == {"amt": hint}
+    assert problems_with({"$ref": "#/components/schemas/ToolPresentation"}, presentation) == []
 
 
 def test_presentations_are_read_a_page_at_a_time(key_with):

@@ -97,7 +97,7 @@ def nested(site: Site) -> Any:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("pattern", [_WORD, _NUMBER])
+@pytest.mark.parametrize("pattern", [_WORD, _NUMBER, "several short words"])
 def test_words_and_numbers_of_nested_values_stay_on_one_line(
     site: Site, page: Page, nested: Any, width: int, pattern: str
 ) -> None:
@@ -155,7 +155,7 @@ def test_rows_of_a_long_table_come_as_they_are_reached(site: Site, page: Page) -
 def test_opening_one_long_value_counts_no_other_as_read(site: Site, page: Page) -> None:
     first, second = site.play(MANY_LISTS)[0], site.play(MANY_LISTS)[0]
     open_at(site, page, first, 1440)
-    page.get_by_text(re.compile("^Show all")).first.click()
+    page.get_by_text(re.compile(r"^\s*Show all")).first.click()
     expect(page.locator("#answer [name=opened]:checked")).to_have_count(1)
     news = site.play(LONG_TABLE)[0]  # the page reads itself again
     expect(page.locator(f"#row-{news['id']}")).to_have_count(1)
@@ -171,5 +171,5 @@ def test_lists_beyond_the_first_values_come_as_they_are_reached(site: Site, page
     expect(values.get_by_text("item 11.149")).to_have_count(0)
 
     for number in range(2, 12):
-        values.nth(number).get_by_text(re.compile("^Show all")).click()
+        values.nth(number).get_by_text(re.compile(r"^\s*Show all")).click()
         expect(values.nth(number).get_by_text(f"item {number}.149")).to_be_visible()

@@ -109,6 +109,9 @@ def test_the_next_person_sees_the_answer_and_agrees_with_it(question, dora, read
     reads_bob.send(question, "agree")
 
     assert reread(question).decisions.get().payload == '{"plan":"Alpha"}'
+    decided = words(reads_bob.get(f"/decided/{question.pk}/"))
+    assert "Answered together by Dora, Bob" in decided
+    assert "Approved together" not in decided
 
 
 def test_another_answer_opens_the_question_again(question, dora, reads_bob):

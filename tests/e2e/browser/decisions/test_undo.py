@@ -52,6 +52,29 @@ def test_the_toast_counts_down_and_its_button_undoes(site: Site) -> None:
         assert decision(site, first) is None
 
 
+@pytest.mark.parametrize("by_key", [True, False])
+def test_a_cancellation_on_the_page_is_undone(site: Site, by_key: bool) -> None:
+    first, second, _ = ask(site)
+    with site.open_as("marco") as page:
+        page.goto(f"{site.url}/interrupts/{first}/")
+        site.wait_until_live(page)
+        page.click("#cancel > summary")
+        page.get_by_role("button", name="Cancel this request").click()
+        is_open(page, second)
+        cancelled = site.call(f"/api/interrupts/{first}")["decision"]
+        expect(page.locator("#toast .toast-left")).to_contain_text("s")
+
+        if by_key:
+            page.keyboard.press("u")
+        else:
+            page.click("#toast form button")
+
+        is_open(page, first)
+        expect(page.locator("#cancel > summary")).to_be_enabled()
+        assert cancelled["status"] == "cancelled"
+        assert decision(site, first) is None
+
+
 def test_u_undoes_several_decisions_the_newest_first(site: Site) -> None:
     first, second, third = ask(site)
     with site.open_as("marco") as page:
