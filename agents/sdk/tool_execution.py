@@ -156,12 +156,18 @@ def allows_call(answer: InterruptAnswer) -> bool:
     """
     Return True if the call may be executed: it was approved, or its interrupt was answered.
 
-    Anything but `"approved": true` is a denial.
+    Anything but `"approved": true` is a denial where the interrupt asks for consent.
     """
-    if answer.resume_entry.status != "resolved" or answer.interrupt.reason != "tool_call":
-        return answer.resume_entry.status == "resolved"
-    payload = answer.resume_entry.payload
-    return isinstance(payload, dict) and payload.get("approved") is True
+    interrupt, payload = answer.interrupt, answer.resume_entry.payload
+    if answer.resume_entry.status != "resolved":
+        return False
+    if interrupt.reason == "confirmation" and isinstance(payload, bool):
+        return payload
+    members = (interrupt.response_schema or {}).get("properties")
+    takes_approval = isinstance(members, dict) and "approved" in members
+    if interrupt.reason == "tool_call" or takes_approval:
+        return isinstance(payload, dict) and payload.get("approved") is True
+    return True
 
 
 def refusal_result(answer: InterruptAnswer) -> str:

@@ -58,6 +58,7 @@ class _Session:
             PendingInterrupt(**fields) for fields in stored_state.get("questions", ())
         ]
         self._results: dict[str, str] = stored_state.get("made", {})
+        self._answers_by_call: dict[str, list[Any]] = stored_state.get("answers", {})
         self._message_stream = MessageStream(
             framework_run, stored_state.get("calls", {}), stored_state.get("said", {})
         )
@@ -66,7 +67,7 @@ class _Session:
         """Run the graph from its last checkpoint to its end or its next pause."""
         before = await self._graph.aget_state(self._config)
         self._message_stream.add_known_messages(before.values)
-        calls = ToolCalls(self._framework_run, self._results)
+        calls = ToolCalls(self._framework_run, self._results, self._answers_by_call)
         try:
             graph_input = (
                 self._answers() if self._framework_run.decisions else await self._input(before)
@@ -103,6 +104,13 @@ class _Session:
             for decision in self._framework_run.decisions:
                 if not decision.allows_call and not replacement_result(decision):
                     self._framework_run.add_refusal(decision)
+        for pending in self._pending_interrupts:
+            # Before, LangGraph kept the answers of calls, too.
+            if pending.call_id is not None and pending.is_of_call is not False:
+                answer = answers[pending.id]
+                self._answers_by_call.setdefault(pending.call_id, []).append(answer)
+            if not pending.is_in_graph:
+                del answers[pending.id]
         # A breakpoint has no id; None continues after it.
         return Command(resume=answers) if answers.keys() - {""} else None
 
@@ -167,10 +175,17 @@ class _Session:
         builder = InterruptBuilder(
             self._framework_run, self._message_stream.calls, tools_of(self._graph)
         )
+        in_graph = {interrupt.id for interrupt in after.interrupts}
         pending_interrupts = [
             builder.add_interrupt(interrupt, calls.paused.get(interrupt.id))
             for interrupt in after.interrupts
         ]
+        if in_graph:
+            pending_interrupts += [
+                builder.add_interrupt(pause.interrupt, pause, is_in_graph=False)
+                for name, pause in calls.paused.items()
+                if name not in in_graph and pause.is_own
+            ]
         if after.next and not pending_interrupts:
             pending_interrupts = [builder.add_breakpoint(after.next)]
         self._framework_run.stored_state = {
@@ -183,6 +198,7 @@ class _Session:
                 "questions": [asdict(interrupt) for interrupt in pending_interrupts],
                 "calls": self._message_stream.calls,
                 "made": calls.results,
+                "answers": calls.answers,
                 "said": self._message_stream.texts_by_task,
             }
 

@@ -1,7 +1,7 @@
 """Translation of a graph's interrupts into ours, and of decisions into its answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.tools import BaseTool
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
+from agents.adapters.langgraph.tool_calls import CallPause
 from agents.agui.legacy.dialects import common_fields, interrupt_fields
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
@@ -46,6 +47,9 @@ class PendingInterrupt:
     #: the calls of the middleware: {"name", "args", "allowed"}
     actions: list[Json] | None = None
     is_batch: bool = False  #: the answer is a list of decisions
+    #: `call_id` raised it itself, so it gets the answer; None in states of earlier versions
+    is_of_call: bool | None = None
+    is_in_graph: bool = True  #: LangGraph has it; of several calls in one task it has the first
 
 
 class InterruptBuilder:
@@ -61,9 +65,11 @@ class InterruptBuilder:
         for name, tool in tools.items():
             framework_run.register_tool(name, tool.metadata)
 
-    def add_interrupt(self, interrupt: Interrupt[Any], raised_by: str | None) -> PendingInterrupt:
+    def add_interrupt(
+        self, interrupt: Interrupt[Any], raised_by: CallPause | None, *, is_in_graph: bool = True
+    ) -> PendingInterrupt:
         """
-        Add an interrupt; `raised_by` is the tool call whose function raised it.
+        Add an interrupt; `raised_by` is the pause of the tool call whose function raised it.
 
         Raises:
             UnknownToolCall.
@@ -86,8 +92,19 @@ class InterruptBuilder:
             call_id = action["tool_call_id"]
             self._framework_run.propose(call_id, action["name"], action["args"])
             interrupt_ids = [self._add_action_interrupt(call_id, action, fields)]
-            return PendingInterrupt(interrupt.id, interrupt_ids, actions=[action])
-        return self._add_plain_interrupt(interrupt, value, raised_by)
+            return PendingInterrupt(
+                interrupt.id,
+                interrupt_ids,
+                call_id=raised_by.call_id if raised_by else None,
+                actions=[action],
+                is_of_call=raised_by is not None and raised_by.is_own,
+                is_in_graph=is_in_graph,
+            )
+        pending = self._add_plain_interrupt(
+            interrupt, value, raised_by.call_id if raised_by else None
+        )
+        is_of_call = raised_by is not None and raised_by.is_own
+        return replace(pending, is_of_call=is_of_call, is_in_graph=is_in_graph)
 
     def add_breakpoint(self, nodes: Sequence[str]) -> PendingInterrupt:
         """Add an interrupt for a breakpoint of the graph."""

@@ -7,15 +7,19 @@ reach (an agent within a node). Outside of a run of ours the patch changes nothi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from functools import wraps
+from itertools import count
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
+from langgraph.types import Interrupt
 
 from agents.adapters.framework_run import FrameworkCall, FrameworkRun, result_content, tool_effect
 from agents.agui.strict_json import dumps
@@ -29,7 +33,69 @@ _current: ContextVar["ToolCalls | None"] = ContextVar("signoff_calls", default=N
 #: The start of the stored result of a tool that returned a Command, which cannot be restored.
 _COMMAND = '{"command":'
 
-Function = Callable[[dict[str, Any]], Awaitable[Any]]
+#: LangGraph's names in the configuration of a task.
+_SCRATCHPAD, _SEND, _RESUME = "__pregel_scratchpad", "__pregel_send", "__resume__"
+
+
+class CallAnswers:
+    """
+    The answers to the interrupts of one tool call, which LangGraph keeps for a task.
+
+    Tools of one task take each other's answers there, and have one interrupt id.
+    """
+
+    def __init__(self, call_id: str, answers: Sequence[Any]) -> None:
+        self._call_id = call_id
+        self._answers = list(answers)
+        self._is_paused = False
+
+    def in_config(self, config: Any) -> Any:
+        """Return a tool's configuration with its own answers, in place of those of its task."""
+        configurable: Mapping[str, Any] = (config or {}).get("configurable", {})
+        scratchpad, send = configurable.get(_SCRATCHPAD), configurable.get(_SEND)
+        if scratchpad is None or send is None:
+            return config
+        numbers = count()
+
+        def next_number() -> int:
+            number = next(numbers)
+            self._is_paused = number >= len(self._answers)
+            return number
+
+        own = {
+            _SCRATCHPAD: replace(
+                scratchpad,
+                resume=self._answers,
+                interrupt_counter=next_number,
+                get_null_resume=lambda _=False: None,
+            ),
+            # The answers are stored with the run.
+            _SEND: lambda writes: send([write for write in writes if write[0] != _RESUME]),
+        }
+        return {**config, "configurable": {**configurable, **own}}
+
+    def own_pause(self, pause: GraphInterrupt) -> GraphInterrupt | None:
+        """Return a pause of this call with an id of its own; None if a graph in it paused."""
+        if not self._is_paused:
+            return None
+        (interrupt,) = pause.args[0]
+        name = f"{interrupt.id} {self._call_id} {len(self._answers)}"
+        own_id = uuid5(NAMESPACE_OID, name).hex
+        schema = interrupt.response_schema
+        return GraphInterrupt((Interrupt(interrupt.value, own_id, response_schema=schema),))
+
+
+@dataclass(frozen=True)
+class CallPause:
+    """An interrupt that a tool call raised."""
+
+    call_id: str
+    interrupt: Interrupt[Any]
+    is_own: bool  #: of the call itself, not of a graph in it
+
+
+#: Runs a tool with these arguments and answers.
+Function = Callable[[dict[str, Any], CallAnswers], Awaitable[Any]]
 
 
 class CommandLost(RuntimeError):
@@ -37,9 +103,19 @@ class CommandLost(RuntimeError):
 
 
 class ToolCalls:
-    """The tool calls of one run; `results` are those that the graph's state lacks."""
+    """
+    The tool calls of one run.
 
-    def __init__(self, framework_run: FrameworkRun, results: dict[str, str]) -> None:
+    `results` are those that the graph's state lacks, `answers` those to interrupts of unfinished
+    calls.
+    """
+
+    def __init__(
+        self,
+        framework_run: FrameworkRun,
+        results: dict[str, str],
+        answers: dict[str, list[Any]],
+    ) -> None:
         self._framework_run = framework_run
         self._loop = asyncio.get_running_loop()
         self._decisions = {
@@ -47,8 +123,8 @@ class ToolCalls:
         }
         self._running: set[asyncio.Future[Any]] = set()
         self.results = results  #: call id -> result
-        #: LangGraph's id of an interrupt -> the call whose function raised it
-        self.paused: dict[str, str] = {}
+        self.answers = answers  #: call id -> the answers to its own interrupts, in order
+        self.paused: dict[str, CallPause] = {}  #: by the id of the interrupt
         _current.set(self)
 
     async def wait_until_finished(self) -> None:
@@ -71,7 +147,7 @@ class ToolCalls:
         tool: BaseTool,
         call_id: str,
         tool_args: dict[str, Any],
-        run: Callable[[dict[str, Any]], Any],
+        run: Callable[[dict[str, Any], CallAnswers], Any],
     ) -> Any:
         """
         Execute a call from a thread; the function runs in this thread.
@@ -81,22 +157,22 @@ class ToolCalls:
         """
         if _has_loop():
             raise RuntimeError(f"{tool.name} is called in an async function; await its `ainvoke`.")
-        approved_args, result = Future[dict[str, Any] | None](), Future[Any]()
+        permitted, result = Future[tuple[dict[str, Any], CallAnswers] | None](), Future[Any]()
 
-        async def run_in_thread(approved: dict[str, Any]) -> Any:
-            approved_args.set_result(approved)
+        async def run_in_thread(approved: dict[str, Any], answers: CallAnswers) -> Any:
+            permitted.set_result((approved, answers))
             return await asyncio.wrap_future(result)
 
         execution = asyncio.run_coroutine_threadsafe(
             self.execute(tool, call_id, tool_args, run_in_thread), self._loop
         )
         execution.add_done_callback(
-            lambda _: None if approved_args.done() else approved_args.set_result(None)
+            lambda _: None if permitted.done() else permitted.set_result(None)
         )
-        approved = approved_args.result()
-        if approved is not None:
+        permission = permitted.result()
+        if permission is not None:
             try:
-                result.set_result(run(approved))
+                result.set_result(run(*permission))
             except BaseException as error:
                 result.set_exception(error)
         return execution.result()
@@ -118,9 +194,10 @@ class ToolCalls:
         # Validate before `begin`: errors have no effect then.
         tool._parse_input(tool_args, call_id)  # noqa: SLF001
         output: list[Any] = []
+        answers = CallAnswers(call_id, self.answers.get(call_id, ()))
 
         async def function() -> str:
-            output.append(await run(tool_args))
+            output.append(await run(tool_args, answers))
             return _content(output[0])
 
         effect = tool_effect(tool.metadata)
@@ -137,17 +214,32 @@ class ToolCalls:
                 )
             )
         except GraphInterrupt as pause:
-            self.paused |= {interrupt.id: call_id for interrupt in pause.args[0]}
-            raise
+            own_pause = answers.own_pause(pause)
+            for interrupt in (own_pause or pause).args[0]:
+                self._note_pause(CallPause(call_id, interrupt, is_own=own_pause is not None), tool)
+            if own_pause is None:
+                raise
+            raise own_pause from pause
         except (ToolError, ToolException) as error:
             self._decisions.pop(call_id, None)
             return _message(tool, call_id, error_text(error), is_error=True)
         if not output and content.startswith(_COMMAND) and effect is Effect.READ:
-            return await run(tool_args)
+            return await run(tool_args, answers)
         self.results[call_id] = content
+        self.answers.pop(call_id, None)
         # A model may reuse the id for another call, which is not decided.
         self._decisions.pop(call_id, None)
         return output[0] if output else self._repeat_result(tool, call_id, content)
+
+    def _note_pause(self, pause: CallPause, tool: BaseTool) -> None:
+        """Store a pause; end the run if its answer could reach another call."""
+        other = self.paused.setdefault(pause.interrupt.id, pause)
+        if other.call_id != pause.call_id:
+            self._framework_run.end_reason = (
+                f"The calls {other.call_id} and {pause.call_id} (of {tool.name}) ask at the same "
+                "time under one id, so an answer could reach the wrong one. Give each call a task "
+                "of its own, as `create_agent` does."
+            )
 
     @staticmethod
     def _repeat_result(tool: BaseTool, call_id: str, content: str) -> ToolMessage:
@@ -186,12 +278,13 @@ def _has_loop() -> bool:
 async def _arun_journaled(
     tool: BaseTool, tool_input: Any, *more: Any, tool_call_id: str | None = None, **named: Any
 ) -> Any:
-    async def run(tool_args: Any) -> Any:
-        return await _arun(tool, tool_args, *more, tool_call_id=tool_call_id, **named)
+    async def run(tool_args: Any, answers: CallAnswers) -> Any:
+        own = {**named, "config": answers.in_config(named.get("config"))}
+        return await _arun(tool, tool_args, *more, tool_call_id=tool_call_id, **own)
 
     calls = _current.get()
     if calls is None or tool_call_id is None:
-        return await run(tool_input)
+        return await _arun(tool, tool_input, *more, tool_call_id=tool_call_id, **named)
     return await calls.execute(tool, tool_call_id, tool_input, run)
 
 
@@ -199,12 +292,13 @@ async def _arun_journaled(
 def _run_journaled(
     tool: BaseTool, tool_input: Any, *more: Any, tool_call_id: str | None = None, **named: Any
 ) -> Any:
-    def run(tool_args: Any) -> Any:
-        return _run(tool, tool_args, *more, tool_call_id=tool_call_id, **named)
+    def run(tool_args: Any, answers: CallAnswers) -> Any:
+        own = {**named, "config": answers.in_config(named.get("config"))}
+        return _run(tool, tool_args, *more, tool_call_id=tool_call_id, **own)
 
     calls = _current.get()
     if calls is None or tool_call_id is None:
-        return run(tool_input)
+        return _run(tool, tool_input, *more, tool_call_id=tool_call_id, **named)
     return calls.execute_in_thread(tool, tool_call_id, tool_input, run)
 
 

@@ -373,3 +373,102 @@ def test_the_model_hears_of_the_calls_that_a_failed_run_has_made(world, as_graph
         "and now?",
     ]
     assert desk.paid == [("A1", 10)]
+
+
+# -- calls that ask within one task ---------------------------------------------------------------
+
+
+@tool
+def ask_colour(order: str) -> str:
+    """Ask for a colour, then for a size."""
+    colour = interrupt(f"Which colour for {order}?")
+    return f"{order}: {colour}, {interrupt(f'Which size for {order}?')}"
+
+
+@tool
+async def ask_name(order: str) -> str:
+    """Ask for a name."""
+    return f"{order}: {interrupt(f'Whose name is on {order}?')}"
+
+
+@tool
+def ask_approval(order: str) -> str:
+    """Ask whether an order may be sent."""
+    allowed = interrupt({"type": "approval", "message": f"Send {order}?", "kind": "approval"})
+    return f"{order}: {'sent' if allowed['approved'] else 'kept'}"
+
+
+for asking_tool in (ask_colour, ask_name, ask_approval):
+    asking_tool.metadata = {"effect": "idempotent"}
+
+
+def asks_in_one_task(*calls: tuple[Any, str]) -> Any:
+    """A graph whose model calls tools for orders, all in one node."""
+    tools = {tool.name: tool for tool, _ in calls}
+    expected = [call(tool.name, f"c-{order}", order=order) for tool, order in calls]
+    return classic(wants(*expected), "Done.", tools=tools.values())
+
+
+def answer_by_question(run: Any, actor: Any, replies: dict[str, Any]) -> Any:
+    """Answer each question of a run and of those that resume it; return the last one."""
+    while run.status == "interrupted":
+        for interrupt_row in open_interrupts(run):
+            steps.answer(interrupt_row, actor, replies[interrupt_row.message])
+        run = resumed_run(run)
+    return run
+
+
+def test_each_call_of_one_task_gets_its_own_answers(world, as_graph, bob):
+    graph = asks_in_one_task((ask_colour, "A1"), (ask_name, "A2"), (ask_colour, "A3"))
+    run = start(world, "go", agent=as_graph(graph))
+    assert {row.message for row in open_interrupts(run)} == {
+        "Which colour for A1?",
+        "Whose name is on A2?",
+        "Which colour for A3?",
+    }
+
+    last = answer_by_question(
+        run,
+        bob,
+        {
+            "Which colour for A1?": "red",
+            "Which size for A1?": "small",
+            "Whose name is on A2?": "Ida",
+            "Which colour for A3?": "blue",
+            "Which size for A3?": "large",
+        },
+    )
+
+    assert last.status == "succeeded"
+    assert [row.result for row in ToolCall.objects.order_by("args")] == [
+        "A1: red, small",
+        "A2: Ida",
+        "A3: blue, large",
+    ]
+
+
+def test_a_rejection_in_one_task_releases_no_other_call(world, as_graph, bob):
+    graph = asks_in_one_task((ask_approval, "A1"), (ask_approval, "A2"))
+    run = start(world, "go", agent=as_graph(graph))
+    replies = {row.message: {"approved": row.message == "Send A2?"} for row in open_interrupts(run)}
+
+    last = answer_by_question(run, bob, replies)
+
+    assert last.status == "succeeded"
+    assert [(row.state, row.result) for row in ToolCall.objects.order_by("args")] == [
+        ("not_run", None),
+        ("settled", "A2: sent"),
+    ]
+
+
+def test_a_call_that_asks_again_gets_no_answer_of_another_one(world, as_graph, bob):
+    graph = asks_in_one_task((ask_colour, "A1"), (ask_name, "A2"))
+    run = start(world, "go", agent=as_graph(graph))
+    first = {row.message: row for row in open_interrupts(run)}
+    steps.answer(first["Whose name is on A2?"], bob, "Ida")
+    steps.answer(first["Which colour for A1?"], bob, "red")
+
+    (interrupt_row,) = open_interrupts(resumed_run(run))
+
+    assert interrupt_row.message == "Which size for A1?"
+    assert interrupt_row.tool_call.args == '{"order":"A1"}'
