@@ -118,7 +118,10 @@ class ChatCompletions:
                     yield part
             except (httpx.TransportError, _ServerUnavailable) as error:
                 if has_started or number + 1 == self.tries:
-                    raise ModelFailed(f"{self.model}: {type(error).__name__} {error}") from error
+                    place = httpx.URL(self.base_url).copy_with(userinfo=b"", query=None)
+                    raise ModelFailed(
+                        f"{self.model} at {place}: {type(error).__name__} {error}"
+                    ) from error
                 await self.clock.sleep(2**number)
             else:
                 return

@@ -54,6 +54,23 @@ export function putNoteAside() {
   note.value = "";
 }
 
+/** Show a note that waits for a rejection: nothing can be sent now, and it can be copied. */
+export function exposeNote(part) {
+  stopRejecting();
+  const { note, other } = fields();
+  if (note.value || !other.value) return;
+  note.value = other.value;
+  other.value = "";
+  part.dataset.exposed = "";
+}
+
+/** Let an exposed note wait again: the decision was undone, and an approval would send it. */
+export function coverNote(part) {
+  if (!("exposed" in part.dataset)) return;
+  delete part.dataset.exposed;
+  putNoteAside();
+}
+
 /** Start the note with a reason of the team; Enter in it rejects. */
 function chooseReason({ textContent: reason }) {
   startRejecting();

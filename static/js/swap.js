@@ -5,6 +5,7 @@ import { isFold, mergeFold } from "./folds.js";
 import { guardPointer } from "./input_owner.js";
 import { main } from "./page.js";
 import { holdPlaces } from "./pointed_rows.js";
+import { coverNote, exposeNote } from "./reject_note.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
 const serverHtml = new Map();
@@ -86,6 +87,8 @@ function keepTexts(bar, newBar) {
   const form = document.querySelector("#decision");
   if (isDecided) lock(form);
   else unlock(form); // the decision was undone
+  const note = parts.find((part) => part.matches(".note"));
+  if (note) (isDecided ? exposeNote : coverNote)(note);
   for (const part of parts) {
     const newPart = newBar.querySelector(part.id ? "#ask-back" : ".note");
     if (newPart) newPart.replaceWith(part);

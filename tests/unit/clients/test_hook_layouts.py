@@ -47,7 +47,7 @@ def test_tools_that_only_read_are_not_asked_about(host, tool):
 
 
 def test_codex_gets_no_look_ahead_which_its_matchers_do_not_have():
-    assert LAYOUTS["codex"].matcher == "*"
+    assert LAYOUTS["codex"].matcher == ".*"
     assert "view_image" in LAYOUTS["codex"].skip
 
 

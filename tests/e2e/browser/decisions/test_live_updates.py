@@ -400,6 +400,28 @@ def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
         assert json.loads(priya.locator("#edits").text_content() or "") == {"year": 2025}
 
 
+@pytest.mark.parametrize("is_left", [False, True])
+def test_a_note_to_reject_can_be_copied_when_somebody_else_was_faster(site, is_left):
+    interrupt = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, interrupt)
+        priya.keyboard.press("r")
+        priya.fill("#f-reason", "Not the amount of the order")
+        if is_left:
+            priya.locator("#f-reason").blur()
+            expect(priya.locator("#f-reason")).to_have_value("")
+
+        marco.click("button[value=approve]")
+
+        expect(priya.locator("#bar")).to_have_attribute("data-mode", "closed")
+        expect(priya.locator("#f-reason")).to_have_value("Not the amount of the order")
+        expect(priya.locator("#f-reason")).to_be_visible()
+        expect(priya.locator("#f-reason")).not_to_be_editable()
+        priya.locator("#banner").click()
+        expect(priya.locator("#f-reason")).to_have_value("Not the amount of the order")
+
+
 def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(site):
     with site.open_as("marco") as page:
         interrupt = site.ask("tool_call")

@@ -154,3 +154,22 @@ def test_an_undone_decision_resumes_nothing_and_the_next_one_once(site: Site) ->
 
 def _resumes(site: Site, run: str) -> list[str]:
     return [row["id"] for row in site.call("/api/runs")["results"] if row["resumes"] == run]
+
+
+def test_a_note_to_reject_waits_again_after_an_undo(site: Site) -> None:
+    (interrupt_id,) = ask(site, 1)
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        is_open(priya, interrupt_id)
+        priya.keyboard.press("r")
+        priya.fill("#f-reason", "Not the right day")
+        approve(marco, interrupt_id)
+        expect(priya.locator("#f-reason")).not_to_be_editable()
+        expect(priya.locator("#f-reason")).to_have_value("Not the right day")
+
+        marco.keyboard.press("u")
+
+        expect(priya.locator("#bar")).to_have_attribute("data-mode", "open")
+        expect(priya.locator("#f-reason")).to_have_value("")
+        priya.locator("#f-reason").blur()
+        priya.keyboard.press("r")
+        expect(priya.locator("#f-reason")).to_have_value("Not the right day")

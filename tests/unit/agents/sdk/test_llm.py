@@ -1,6 +1,8 @@
 """Agents driven by a model: what it says and wants, and what people have to do with it."""
 
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 import ag_ui.core as agui
@@ -472,7 +474,17 @@ async def test_an_answer_that_is_none_fails_and_keeps_secrets(response):
 async def test_a_server_that_stays_away_fails_after_a_few_tries():
     model, requests = server(*[httpx.ConnectError("away") for _ in range(3)])
 
-    with pytest.raises(ModelFailed):
+    with pytest.raises(ModelFailed, match=f"at {re.escape(model.base_url)}: ConnectError away"):
         await said_by(model)
 
     assert len(requests) == 3
+
+
+async def test_the_address_of_a_model_is_told_without_its_secrets():
+    model, _ = server(*[httpx.ConnectError("away") for _ in range(3)])
+    model = replace(model, base_url="http://me:secret@model.example/v1?key=secret")
+
+    with pytest.raises(ModelFailed, match=r"at http://model\.example/v1: ") as failed:
+        await said_by(model)
+
+    assert "secret" not in str(failed.value)
