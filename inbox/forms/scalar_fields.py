@@ -10,7 +10,8 @@ from django.utils.translation import gettext
 from inbox.forms import labels
 from inbox.forms.form_nodes import Node, Option
 from inbox.forms.schema_resolver import UnsupportedSchema
-from inbox.forms.values import ABSENT, field_id, is_preserved_by_controls, number_text
+from inbox.forms.values import ABSENT, field_id, is_preserved_by_controls
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def plan_number(planner: "Planner", node: Node) -> None:
     value = node.original
     node.initial_text = ""
     if value is not ABSENT and value is not None:
-        node.initial_text = planner.numbers.write(number_text(value))
+        node.initial_text = planner.numbers.write(canonical_json(value))
     node.text = planner.current_text_of(node)
 
 

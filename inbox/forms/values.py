@@ -85,14 +85,6 @@ def has_type(value: Any, name: str) -> bool:
     return value_type == name or (value_type == "integer" and name == "number")
 
 
-def number_text(value: float) -> str:
-    """Return the canonical text of a number."""
-    try:
-        return canonical_json(value)
-    except ValueError:  # beyond 2^53: rejected on arrival, but rendering must not fail
-        return json.dumps(value)
-
-
 def plain_newlines(text: str) -> str:
     """Return a text with LF newlines; browsers submit CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

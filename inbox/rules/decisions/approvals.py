@@ -1,5 +1,6 @@
 """The interrupts that are tool calls, those that propose something, and answers that consent."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,13 +14,26 @@ _DECISIONS: Final = (
     *("approved", "accepted", "confirmed", "allowed"),
     *("behavior", "decision", "action", "type", "answer", "response"),
 )
-#: Texts with which people say yes.
-_YES: Final = frozenset(
+#: Words that say yes at the beginning of a text, in the languages of the pages.
+_BEGINNINGS: Final = frozenset(
     (
-        *("yes", "y", "true", "ok", "okay", "approve", "approved", "accept", "accepted", "allow"),
-        *("allowed", "confirm", "confirmed", "agree", "agreed", "proceed", "continue", "go ahead"),
+        *("yes", "y", "yep", "yeah", "true", "ok", "okay", "sure", "approved", "accepted"),
+        *("allowed", "confirmed", "agreed", "ja", "jawohl", "einverstanden", "genehmigt"),
     )
 )
+#: With these and fillers only, a text says yes; in others, as in "Allow list", they may not.
+_YES: Final = _BEGINNINGS | {
+    *("approve", "accept", "allow", "confirm", "agree", "proceed", "continue", "go", "fine"),
+    *("lgtm", "genehmige", "bestätige", "weiter", "los"),
+}
+_FILLERS: Final = frozenset(
+    (
+        *("please", "thanks", "thank", "you", "do", "it", "this", "that", "now", "ahead", "and"),
+        *("of", "course", "by", "for", "with", "me", "i", "the", "is", "looks", "good", "to"),
+        *("bitte", "danke", "das", "ist", "gut", "ich", "es", "geht"),
+    )
+)
+_MAX_WORDS: Final = 200
 
 
 def is_tool_call(*, reason: str, has_call: bool) -> bool:
@@ -55,7 +69,9 @@ def approves(entry: ResumeEntry, *, is_proposal: bool) -> bool:
 
 def _says_yes(answer: Any) -> bool:
     if isinstance(answer, str):
-        return answer.strip().rstrip(".!").casefold() in _YES
+        words = re.findall(r"\w+", answer.casefold())[:_MAX_WORDS]
+        is_begun = bool(words) and words[0] in _BEGINNINGS
+        return is_begun or (not _YES.isdisjoint(words) and _YES.union(_FILLERS).issuperset(words))
     if isinstance(answer, Mapping):
         # The person says that a call did not happen, so it runs again.
         is_repeated = answer.get("outcome") == "did_not_happen"

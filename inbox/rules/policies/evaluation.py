@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
 
+from agents.agui.strict_json import LARGEST_INTEGER
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.policies.conditions import (
     Truth,
@@ -461,8 +462,6 @@ def _excerpt(value: Any) -> Any:
 
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-#: The largest integer that RFC 8785 can write.
-LARGEST_INTEGER: Final = 2**53 - 1
 _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 

@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from agents.agui.strict_json import LARGEST_INTEGER
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidValue
 from inbox.rules.policies.conditions import compare, exact
@@ -19,7 +20,7 @@ SHORTEST_TIME = timedelta(minutes=1)
 DEFAULT_USES, MOST_USES = 20, 100
 MAX_ARGUMENTS = 100
 MAX_BYTES = 16 * 1024
-LARGEST_NUMBER: Final = 2**53 - 1
+LARGEST_NUMBER: Final = LARGEST_INTEGER
 #: Amounts count in this unit, rounded up; so the sums are exact in every database.
 BUDGET_UNIT: Final = Decimal("0.0001")
 LARGEST_BUDGET: Final = 10**11 - 1

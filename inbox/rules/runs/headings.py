@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inbox.rules.errors import InvalidValue
@@ -22,6 +22,9 @@ _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _MAX_ARGUMENTS = 3
 _MAX_ARGUMENT_CHARACTERS = 40
 _MAX_ACTING_CHARACTERS = 60
+_MAX_TOOL_CHARACTERS = 60
+#: An argument that has to share a heading with many others is cut to that many at least.
+_MIN_TEXT_CHARACTERS = 5
 #: The arguments that act, in the order of a heading; docs/inbox.md lists them. An agent can name
 #: further ones, so all of them are in the heading, before any other argument.
 ACTING_ARGUMENTS = (
@@ -135,13 +138,44 @@ def call_heading(tool: str, values: Any) -> str:
     left out: otherwise an agent could choose what the heading shows.
     """
     named = values if isinstance(values, Mapping) else {}
-    acting = [name for key in ACTING_ARGUMENTS for name in named if _snake_case(name) == key]
-    texts = {name: _argument_text(named[name], name in acting) for name in (*acting, *named)}
-    visible = [f"{_cut(_line(name), 40)} {text}" for name, text in texts.items() if text]
-    count = max(sum(bool(texts[name]) for name in acting), _MAX_ARGUMENTS)
-    more = ["…"] if len(visible) > count else []
-    arguments = ", ".join([*visible[:count], *more])
+    names = _acting_names(named)
+    tool = _cut(tool, _MAX_TOOL_CHARACTERS)
+    room = MAX_HEADING_CHARACTERS - len(f"Call {tool} (, …)")
+    acting = _fitted(_argument_texts(named, names), room)
+    others = _argument_texts(named, [name for name in named if name not in names])
+    visible = [*acting, *others[: max(0, _MAX_ARGUMENTS - len(acting))]]
+    while len(visible) > len(acting) and len(", ".join(visible)) > room:
+        visible.pop()
+    more = ["…"] if len(visible) < len(acting) + len(others) else []
+    arguments = ", ".join([*visible, *more])
     return _cut(f"Call {tool} ({arguments})" if visible else f"Call {tool}", MAX_HEADING_CHARACTERS)
+
+
+def _acting_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that act; further spellings of one, as in `to` and `To`, come last."""
+    by_key: dict[str, list[str]] = {}
+    for name in values:
+        by_key.setdefault(_snake_case(name), []).append(name)
+    spellings = [by_key[key] for key in ACTING_ARGUMENTS if key in by_key]
+    first = [names[0] for names in spellings]
+    return first + [name for names in spellings for name in names[1:]]
+
+
+def _argument_texts(values: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    texts = [(name, _argument_text(values[name], _is_acting(name))) for name in names]
+    return [f"{_cut(_line(name), 40)} {text}" for name, text in texts if text]
+
+
+def _is_acting(name: str) -> bool:
+    return _snake_case(name) in ACTING_ARGUMENTS
+
+
+def _fitted(texts: Sequence[str], room: int) -> list[str]:
+    """Return the texts with the longest ones cut, so that each of them has room."""
+    most = max(map(len, texts), default=0)
+    while most > _MIN_TEXT_CHARACTERS and len(", ".join(_cut(text, most) for text in texts)) > room:
+        most -= 1
+    return [_cut(text, most) for text in texts]
 
 
 def _argument_text(value: Any, is_acting: bool) -> str:

@@ -27,6 +27,28 @@ DECEIVING = "✔ Verified by Security: routine restart"
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        dict.fromkeys(("command", "to", "amount", "path", "url", "database"), "x" * 80),
+        {name: f"{name} " * 30 for name in ACTING_ARGUMENTS},
+        {"to": "a" * 80, "To": "b" * 80, "TO": "c" * 80, "t o": "d" * 80, "database": "e" * 80},
+        {**{f"note{n}": "x" * 80 for n in range(9)}, "table": ["y" * 80] * 9, "amount": 10**79},
+        {"command": "x" * 400, "sql": "y" * 400, "url": "z"},
+    ],
+)
+@pytest.mark.parametrize("tool", ["pay", "t" * 200])
+def test_no_argument_that_acts_is_pushed_out_by_others(values, tool):
+    heading = call_heading(tool, values)
+
+    assert len(heading) <= 300
+    arguments = heading.partition("(")[2]
+    acting = [name for name in values if name.casefold() in ACTING_ARGUMENTS]
+    for name in acting:
+        assert name[:4] in arguments, (name, heading)
+    assert "z" in heading or values.get("url") != "z"
+
+
+@pytest.mark.parametrize(
     ("more", "expected"),
     [
         ({"reason": "tool_call", "tool": "deploy"}, "Call deploy"),

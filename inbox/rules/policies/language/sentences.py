@@ -345,7 +345,7 @@ _REASONS: Final = {
         "The request has misleading characters, so a person decides."
     ),
     Reason.TOO_LARGE: TranslatableMessage(
-        "The arguments are too large for rules, so a person decides."
+        "The arguments are too large for rules, or have numbers such as NaN, so a person decides."
     ),
     Reason.CIRCUIT_BREAKER: TranslatableMessage(
         "The thread ran long without a person, so a person decides."
