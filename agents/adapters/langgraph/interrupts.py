@@ -42,7 +42,7 @@ class PendingInterrupt:
 
     id: str  #: LangGraph's name for it; "" for a breakpoint
     asked: list[str]  #: a stored key: our interrupt ids, in the order of the actions
-    schema: Any = None  #: of the answer
+    schema: Any = None  #: of the answer, as the graph declares it
     call_id: str | None = None  #: the tool call that raised it
     #: the calls of the middleware: {"name", "args", "allowed"}
     actions: list[Json] | None = None
@@ -118,6 +118,7 @@ class InterruptBuilder:
     def _add_plain_interrupt(
         self, interrupt: Interrupt[Any], value: Any, raised_by: str | None
     ) -> PendingInterrupt:
+        fields = value if isinstance(value, dict) else {}
         wire_fields = interrupt_fields(value, "langgraph")
         reason, message = (
             wire_fields["reason"],
@@ -136,9 +137,10 @@ class InterruptBuilder:
             reason=reason,
             response_schema=schema,
             metadata=wire_fields["metadata"],
-            **_expiry(value if isinstance(value, dict) else {}),
+            **_expiry(fields),
         )
-        return PendingInterrupt(interrupt.id, [name], schema=schema, call_id=raised_by)
+        declared = interrupt.response_schema or common_fields(fields).get("responseSchema")
+        return PendingInterrupt(interrupt.id, [name], schema=declared, call_id=raised_by)
 
     def _add_action_interrupt(self, call_id: str, action: Json, value: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
@@ -234,14 +236,17 @@ def _answer(pending: PendingInterrupt, decision: InterruptDecision) -> Any:
         raise CancellationUnsupported
     if not decision.is_cancelled:
         return payload
-    # A cancelled tool is not called again; a node is, so its schema must accept the answer.
-    if (
-        pending.call_id is None
-        and pending.schema is not None
-        and schema_violations(pending.schema, CALLED_OFF)
-    ):
+    # A cancelled tool is not called again. A node is, and may only test the answer for truth, so
+    # its schema must say that it reads `approved`.
+    if pending.call_id is None and not _reads_approval(pending.schema):
         raise CancellationUnsupported
     return dict(CALLED_OFF)
+
+
+def _reads_approval(schema: Any) -> bool:
+    members = schema.get("properties") if isinstance(schema, dict) else None
+    is_member = isinstance(members, dict) and "approved" in members
+    return is_member and not any(schema_violations(schema, CALLED_OFF))
 
 
 def _expiry(value: Json) -> Json:

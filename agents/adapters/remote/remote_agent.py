@@ -53,16 +53,11 @@ _ASKED_AGAIN = (
     "The agent raised the answered interrupts again: it did not accept these decisions together. "
     "They were cancelled."
 )
-_NO_CANCELLING = (
-    "The agent allows neither a rejection nor a response, so it cannot be told that nobody decided."
-)
 #: The codes of runs that fail because of a remote agent, for the reference.
 FAILURES = {
     _UNREACHABLE: "A remote agent did not respond with AG-UI, or its response broke off.",
     "DECISIONS_NOT_TAKEN": "A remote agent raised the answered interrupts again; they were "
     "cancelled.",
-    "CANNOT_BE_CANCELLED": "A remote agent takes neither a rejection nor a response, so it cannot "
-    "be told that nobody decided.",
 }
 KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
@@ -107,7 +102,12 @@ class RemoteAgent:
         )
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Yield the agent's events up to the terminal one; a stream without one is an error."""
+        """
+        Yield the agent's events up to the terminal one; a stream without one is an error.
+
+        An agent that cannot be told of an end that nobody decided is not resumed: the run is
+        cancelled.
+        """
         info = DialectInfo.from_json(ctx.checkpoint)
         answers = [_agent_answer(answer) for answer in ctx.answers]
         tools = {tool.name for tool in run_input.tools or ()}
@@ -125,6 +125,13 @@ class RemoteAgent:
                 if isinstance(event, _TERMINAL):
                     return
             problem = RemoteFailed(_BROKE_OFF)
+        except CancellationUnsupported:
+            yield agui.RunFinishedEvent(
+                thread_id=run_input.thread_id,
+                run_id=run_input.run_id,
+                outcome=agui.RunFinishedCancelledOutcome(),
+            )
+            return
         except RemoteFailed as error:
             problem = error
         yield agui.RunErrorEvent(message=str(problem), code=problem.code)
@@ -230,10 +237,7 @@ def _request_body(
         "forwardedProps": run_input.forwarded_props or {},
     }
     if answers:
-        try:
-            body |= answering.resume_fields(info, answers, run_input.forwarded_props)
-        except CancellationUnsupported as error:
-            raise RemoteFailed(_NO_CANCELLING, "CANNOT_BE_CANCELLED") from error
+        body |= answering.resume_fields(info, answers, run_input.forwarded_props)
         body["messages"] += answering.resume_messages(info, answers)
     return body
 

@@ -65,6 +65,9 @@ class DialectInfo:
     dialect: Dialect = Dialect.CANONICAL
     #: interrupt id -> what the answer must repeat
     notes: dict[str, Json] = field(default_factory=dict)
+    #: the interrupts whose agent reads `approved` of the answer, so that it can be told of an end
+    #: that nobody decided
+    declinable: list[str] = field(default_factory=list)
 
     def agent_interrupt_id(self, interrupt_id: str) -> str:
         """Return the agent's id of an interrupt, which may differ from ours."""
@@ -76,7 +79,9 @@ class DialectInfo:
     @classmethod
     def from_json(cls, value: Any) -> "DialectInfo":
         """Parse the result of `to_json`; canonical if there is none."""
-        return cls(Dialect(value["dialect"]), value["notes"]) if value else cls()
+        if not value:
+            return cls()
+        return cls(Dialect(value["dialect"]), value["notes"], value.get("declinable", []))
 
 
 @dataclass(frozen=True)
@@ -230,6 +235,7 @@ class DialectReader:
         name = interrupt["id"]
         self.dialect_info.notes[name] = {}
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
+        self._note_schema(name, interrupt.get("responseSchema") or _schema_of(value))
         return self._review_interrupts(name, value, interrupt.get("expiresAt")) or [
             {**_correct_langgraph(interrupt), "id": name}
         ]
@@ -253,6 +259,11 @@ class DialectReader:
             notes[interrupt_id] = {"id": name, "place": number, "allowed": action["allowed"]}
             new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         return new_interrupts
+
+    def _note_schema(self, name: str, schema: Any) -> None:
+        """Note whether the schema that an agent sent takes `approved`."""
+        if "approved" in as_object(as_object(schema).get("properties")):
+            self.dialect_info.declinable.append(name)
 
     def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
         """Return interrupts for the results of deferred calls, except those of client tools."""
@@ -299,6 +310,10 @@ class DialectReader:
             if _draft_proposes(legacy.get("reason"), fields):
                 interrupt.setdefault("responseSchema", _draft_schema(fields))
         self.dialect_info = DialectInfo(Dialect.DRAFT, {name: note})
+        if note["is_approval"]:
+            self.dialect_info.declinable.append(name)
+        else:
+            self._note_schema(name, _schema_of(payload))
         return before, interrupt
 
     def _translate_held_events(self) -> Json:
@@ -314,6 +329,7 @@ class DialectReader:
             else:
                 name = interrupt_id
                 self.dialect_info.notes[name] = {}
+            self._note_schema(name, _schema_of(value))
             interrupts += self._review_interrupts(name, value) or [
                 self._translate_event(name, value, is_mastra=is_mastra)
             ]
@@ -357,6 +373,13 @@ def interrupt_fields(value: Any, framework: str) -> Json:
 def proposed_fields(value: Mapping[str, Any]) -> Json:
     """Return the fields of a value that are about its subject."""
     return {name: item for name, item in value.items() if name not in _INTERRUPT_FIELDS}
+
+
+def _schema_of(value: Any) -> Any:
+    """Return the schema that an interrupt's value brings, None if it has none."""
+    fields = as_object(value)
+    embedded = parse_embedded_json(fields.get("resumeSchema"))
+    return common_fields(fields).get("responseSchema") or embedded
 
 
 def _correct_langgraph(interrupt: Json) -> Json:

@@ -1,6 +1,6 @@
 """Answers to agents in the dialect in which they interrupted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
@@ -11,8 +11,10 @@ from agents.agui.legacy.dialects import (
     Json,
     is_langgraph_id,
 )
+from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 
-#: The answer in dialects without cancellation: a denial with a flag.
+#: In dialects without cancellation: a denial with a flag, for agents whose schema takes `approved`.
+#: It is true for an agent that only tests the answer, so nobody else gets it.
 CALLED_OFF: Json = {"approved": False, "cancelled": True}
 
 
@@ -38,9 +40,9 @@ def resume_fields(info: DialectInfo, answers: Sequence[AgentAnswer], forwarded_p
     note = info.notes.get(first.interrupt_id, {})
     if info.dialect is Dialect.DRAFT:
         name = {"interruptId": first.interrupt_id} if note.get("has_id") else {}
-        return {"resume": {**name, "payload": _draft_payload(first, note)}}
+        return {"resume": {**name, "payload": _draft_payload(info, first)}}
     if info.dialect is Dialect.MASTRA:
-        command = {"resume": _plain(first), "interruptEvent": note}
+        command = {"resume": _plain(info, first), "interruptEvent": note}
         return {"forwardedProps": {**props, "command": command}}
     by_id = _langgraph_answers(info, answers)
     resume = by_id if all(map(is_langgraph_id, by_id)) else next(iter(by_id.values()))
@@ -96,7 +98,7 @@ def _langgraph_answer(info: DialectInfo, answers: Sequence[AgentAnswer]) -> Any:
     """Return a single answer, or for LangChain's middleware a decision on each call, in order."""
     notes = {answer.interrupt_id: info.notes.get(answer.interrupt_id, {}) for answer in answers}
     if "allowed" not in notes[answers[0].interrupt_id]:
-        return _plain(answers[0])
+        return _plain(info, answers[0])
     return {
         "decisions": [
             human_in_the_loop.build_decision(
@@ -131,13 +133,17 @@ def _is_approval(info: DialectInfo, answer: AgentAnswer) -> bool:
     return bool(info.notes[answer.interrupt_id]["kind"] == vendor_quirks.APPROVAL)
 
 
-def _plain(answer: AgentAnswer) -> Any:
-    return dict(CALLED_OFF) if answer.status == "cancelled" else answer.payload
+def _plain(info: DialectInfo, answer: AgentAnswer) -> Any:
+    if answer.status != "cancelled":
+        return answer.payload
+    if answer.interrupt_id not in info.declinable:
+        raise CancellationUnsupported
+    return dict(CALLED_OFF)
 
 
-def _draft_payload(answer: AgentAnswer, note: Mapping[str, Any]) -> Any:
+def _draft_payload(info: DialectInfo, answer: AgentAnswer) -> Any:
     """Return the payload; the .NET server executes the call in it, so it is the stored answer."""
-    payload = _plain(answer)
+    payload, note = _plain(info, answer), info.notes.get(answer.interrupt_id, {})
     if not (note.get("is_approval") and isinstance(payload, dict)):
         return payload
     if answer.tool_call_id is None or answer.args is None:

@@ -247,11 +247,33 @@ def test_a_type_that_an_answer_must_have_is_asked_for(world, as_graph, bob):
     assert start(world, "again", agent=agent, thread_id="t1").status == "interrupted"
 
 
-def test_a_node_hears_that_its_question_was_called_off(world, as_graph, bob):
-    run = start(world, "go", agent=as_graph(one_node(asking_node("Shall I?"))))
+def test_a_node_that_reads_approvals_hears_that_nobody_decided(world, as_graph, bob):
+    question = {"message": "Shall I?", "responseSchema": {"properties": {"approved": {}}}}
+    run = start(world, "go", agent=as_graph(one_node(asking_node(question))))
     steps.call_off(open_interrupts(run)[0], bob)
 
     assert json.loads(answers(resumed_run(run))) == [{"approved": False, "cancelled": True}]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Do you approve the transfer?",
+        {"question": "Do you approve?", "amount": 900},
+        {"kind": "approval", "message": "Approve the transfer?"},
+        {"question": "Ship it?", "options": ["approve", "reject"]},
+        {"message": "Which hotel?", "responseSchema": {"type": "object"}},
+    ],
+    ids=["words", "question", "kind", "options", "open schema"],
+)
+def test_a_node_goes_on_with_no_answer_that_nobody_gave(world, as_graph, bob, question):
+    run = start(world, "go", agent=as_graph(one_node(asking_node(question))))
+    steps.call_off(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert resumed.status == "cancelled"
+    assert answers(resumed) == answers(run)
 
 
 def test_a_node_may_ask_again(world, as_graph, bob):
