@@ -6,7 +6,7 @@ from typing import Any
 
 from ag_ui.core import BaseEvent
 
-from agents.agui.coalesce import Delta, target
+from agents.agui.chunks import Delta, target
 
 
 class ReplayDiverged(ValueError):

@@ -8,8 +8,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.agui import strict_json
-from agents.agui.chunks import ChunkExpander
-from agents.agui.coalesce import coalesce
+from agents.agui.chunks import ChunkExpander, coalesce
 from agents.agui.content import content_text
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence

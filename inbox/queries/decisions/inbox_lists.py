@@ -83,7 +83,7 @@ _NAMES_OF_ENDORSERS = ("user__username", "user__first_name", "user__last_name")
 _FULL_COLUMNS = (
     *("interrupt_id", "run", "thread", "status", "reason", "title", "args", "body"),
     *("view_digest", "endpoint_digest", "expires_at", "created_at", "closed_at"),
-    *("people_needed", "endorsed_payload", "files"),
+    *("people_needed", "endorsed_payload", "files", "restored_at"),
     *("tool_call__name", "tool_call__args", "tool_call__edited_args"),
     *("thread__external_id", "thread__agent__slug"),
     *(f"assignee__user__{name}" for name in ("username", "first_name", "last_name")),

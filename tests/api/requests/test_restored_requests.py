@@ -60,6 +60,6 @@ def test_restored_open_request_stays_open(program, bob):
     restore()
 
     assert program.read(request)["status"] == "open"
-    decide(request, bob, APPROVED)
+    decide(request, bob, APPROVED, despite_restore=True)
     assert program.start(request).status_code == 200
     assert Run.objects.filter(thread=UUID(request["thread"]), status="failed").count() == 0

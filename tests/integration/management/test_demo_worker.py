@@ -1,6 +1,7 @@
 """The demo beside a worker that is faster than the process that creates it."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,7 +27,8 @@ def test_a_run_that_a_worker_has_claimed_is_waited_for(world, monkeypatch):
         if len(pauses) == 2:
             cancel_run(run_id=run.pk, actor=world.actor(world.alice))
 
-    monkeypatch.setattr(time, "sleep", end_at_the_second_look)
+    clock = SimpleNamespace(sleep=end_at_the_second_look, monotonic=time.monotonic)
+    monkeypatch.setattr(demo_history, "time", clock)
     demo_history.drive(run.thread)
 
     assert len(pauses) >= 2

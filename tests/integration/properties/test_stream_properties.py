@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.agui import wire
-from agents.agui.coalesce import coalesce
+from agents.agui.chunks import coalesce
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from tests.support import steps

@@ -83,7 +83,7 @@ def make_program(world: Any, slug: str = "ci") -> str:
     return token
 
 
-def decide(request: Any, actor: Any, payload: Any, item: str = "1") -> Any:
+def decide(request: Any, actor: Any, payload: Any, item: str = "1", **more: Any) -> Any:
     """Answer one item as a person does on its page."""
     from inbox.actions.decisions.decide import decide as action
     from inbox.models import Interrupt
@@ -99,6 +99,7 @@ def decide(request: Any, actor: Any, payload: Any, item: str = "1") -> Any:
         actor=actor,
         view_digest=interrupt.shown_digest,
         entrance=Entrance.PAGE,
+        **more,
     )
 
 

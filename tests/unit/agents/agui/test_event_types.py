@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from agents.agui import wire
-from agents.agui.coalesce import coalesce
+from agents.agui.chunks import coalesce
 from agents.agui.conversation import Conversation
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayCursor

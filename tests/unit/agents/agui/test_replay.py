@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.agui import wire
-from agents.agui.coalesce import Delta, coalesce
+from agents.agui.chunks import Delta, coalesce
 from agents.agui.conversation import Conversation
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 

@@ -4,7 +4,7 @@ import ag_ui.core as agui
 import pytest
 
 from agents.agui import wire
-from agents.agui.coalesce import coalesce
+from agents.agui.chunks import coalesce
 from agents.agui.conversation import Conversation
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
