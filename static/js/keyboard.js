@@ -1,11 +1,9 @@
 // Keyboard shortcuts.
 
-import { openQuestion } from "./ask_back.js";
 import { isBeingLeft } from "./input_owner.js";
 import { move as openNeighbour, whenOpened } from "./navigation.js";
 import { messages } from "./page.js";
 import { isRejecting, startRejecting, stopRejecting } from "./reject_note.js";
-import { selectionKeys } from "./selection.js";
 import { undo } from "./toast.js";
 import { startEditing } from "./values.js";
 
@@ -31,14 +29,16 @@ const keys = {
   r: onFocusedRequest(reject),
   y: onFocusedRequest(() => focusOn("#decide-buttons button[value=yes]")),
   n: onFocusedRequest(() => focusOn("#decide-buttons button[value=no]")),
-  b: openQuestion,
+  b: async () => (await import("./ask_back.js")).openQuestion(),
   c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => undo(),
   x: () => whenOpened(() => select(focusedRow())),
   ...Object.fromEntries(
     [1, 2, 3, 4, 5, 6].map((number) => [number, () => focusOn(`[data-option="${number}"]`)]),
   ),
-  ...selectionKeys,
+  J: async () => (await import("./selection.js")).extend(1),
+  K: async () => (await import("./selection.js")).extend(-1),
+  v: async () => (await import("./selection.js")).review(),
   g: () => {
     pair = "g";
     setTimeout(() => (pair = ""), 1000);

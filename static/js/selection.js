@@ -1,7 +1,7 @@
 // Selecting rows of a list by keys, for a review of several requests.
 
 /** Select the focused or open row and the next one, and go there. */
-function extend(step) {
+export function extend(step) {
   const rows = [...document.querySelectorAll("#rows .row:has(> .row-pick)")];
   const row =
     document.activeElement.closest("#rows .row") ??
@@ -21,10 +21,8 @@ function pick(row) {
 }
 
 /** Open the page on which the selected requests are decided. */
-function review() {
+export function review() {
   if (document.querySelector(".row-check:checked")) {
     document.querySelector("#selection").requestSubmit();
   }
 }
-
-export const selectionKeys = { J: () => extend(1), K: () => extend(-1), v: review };
