@@ -284,6 +284,7 @@ class Driver:
                 checkpoint=json.dumps(checkpoint),
                 memory=memory,
                 may_leave_doubt=self._journal.has_started_once_call,
+                has_history=self._assignment.has_history,
                 **ending,
             ),
         )

@@ -51,9 +51,12 @@ def build_interrupts(
     proposed: Iterable[ToolCall] = (),
     endpoint: str,
     now: datetime,
+    has_history: bool = True,
 ) -> list[Interrupt]:
     """
     Return the rows of the interrupts that a run ends with; `open_interrupts` stores them.
+
+    Without `has_history` the thread has no earlier interrupts.
 
     `proposed` are the tool calls stored in the same transaction; earlier ones are read here.
     `endpoint` is the digest of a remote agent's address, "" for an agent of this installation.
@@ -62,7 +65,7 @@ def build_interrupts(
     call_ids = {interrupt.tool_call_id for interrupt in interrupts if interrupt.tool_call_id}
     if earlier_ids := call_ids - tool_calls.keys():
         tool_calls |= calls.calls_by_id(thread, earlier_ids)
-    used_ids = _used_ids(thread, interrupts)
+    used_ids = _used_ids(thread, interrupts) if has_history else set()
     rows = [
         _interrupt(
             thread,

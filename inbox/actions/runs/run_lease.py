@@ -82,6 +82,7 @@ class RunResult:
     error_code: str = ""
     interrupts: Sequence[WireInterrupt] = ()
     may_leave_doubt: bool = False  #: a `once` call was started
+    has_history: bool = True  #: the thread may have interrupts of earlier runs
     mismatch: errors.ArgumentsDiffer | None = None  #: a repeated call with other arguments
 
 
@@ -249,6 +250,7 @@ def store_end(
         proposed=proposed,
         endpoint=result.endpoint_digest,
         now=now,
+        has_history=result.has_history,
     )
     frames = _with_digests(batch.frames, rows) if rows else batch.frames
     event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)

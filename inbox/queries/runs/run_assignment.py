@@ -62,6 +62,7 @@ class Assignment:
     known_tool_calls: Sequence[str]
     earlier_calls: EarlierCalls
     is_resume: bool  #: or a retry
+    has_history: bool  #: the thread may have calls and interrupts of earlier runs or attempts
     stopped: bool  #: a person answered "stop" about an unknown outcome
     endpoint_digest: str  #: of a remote agent, else ""
     messages: Sequence[Message]  #: copies, whose files the agent can load
@@ -131,6 +132,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
             },
         ),
         is_resume=run.resumes is not None or run.retries is not None,
+        has_history=has_history,
         stopped=lineage.stopped,
         endpoint_digest=endpoint_digest,
         messages=_messages_with_links(run, thread, conversation, loads_until),
