@@ -27,6 +27,16 @@ SECRETS: Final = (
     *("owner-password", "application-password", "redis-password"),
     *("secret-key", "encryption-keys", "decision-keys"),
 )
+#: Secrets that may be empty, with the setting that earlier versions read from .env.
+OPTIONAL_SECRETS: Final = {
+    "secret-key-fallbacks": "SIGNOFF_SECRET_KEY_FALLBACKS",
+    "egress-proxy": "SIGNOFF_EGRESS_PROXY",
+    "metrics-token": "SIGNOFF_METRICS_TOKEN",
+    "otlp-headers": "OTEL_EXPORTER_OTLP_HEADERS",
+    "email-url": "SIGNOFF_EMAIL_URL",
+    "vapid-key": "SIGNOFF_VAPID_KEY",
+    "oidc": "SIGNOFF_OIDC",
+}
 IMAGES: Final = {
     "PYTHON_IMAGE": "python:3.13-slim",
     "POSTGRES_IMAGE": "postgres:17",
@@ -40,9 +50,11 @@ class NotPrepared(Exception):
     """A step that failed; the text says what to do."""
 
 
-def make_secrets(folder: Path) -> list[str]:
+def make_secrets(folder: Path, env_file: Path | None = None) -> list[str]:
     """
     Make the missing secrets, for the user of the container only; return their names.
+
+    Optional ones are empty, or have the value that stands in `env_file`, where it is removed.
 
     Without root, that user cannot be given a file: then it is readable by its owner, and the
     command to give it away is in the error.
@@ -52,16 +64,18 @@ def make_secrets(folder: Path) -> list[str]:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     new_names = []
-    for name in SECRETS:
+    for name in (*SECRETS, *OPTIONAL_SECRETS):
         path = folder / name
         if path.exists():
             continue
+        setting = OPTIONAL_SECRETS.get(name)
+        value = _take_setting(env_file, setting) if setting else secrets.token_urlsafe(48)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400)
         with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(48))
+            file.write(value)
         new_names.append(name)
     if os.geteuid() == 0:
-        for name in SECRETS:
+        for name in (*SECRETS, *OPTIONAL_SECRETS):
             os.chown(folder / name, CONTAINER_USER, CONTAINER_USER)
     elif new_names and os.geteuid() != CONTAINER_USER:
         raise NotPrepared(
@@ -69,6 +83,21 @@ def make_secrets(folder: Path) -> list[str]:
             f"sudo chown {CONTAINER_USER} {folder}/*"
         )
     return new_names
+
+
+def _take_setting(env_file: Path | None, name: str) -> str:
+    """Remove a setting from .env, and return its value, "" without one."""
+    if env_file is None or not env_file.exists():
+        return ""
+    lines = env_file.read_text().splitlines()
+    values = [line.split("=", 1)[1] for line in lines if line.startswith(f"{name}=")]
+    if not values:
+        return ""
+    others = [line for line in lines if not line.startswith(f"{name}=")]
+    env_file.write_text("".join(f"{line}\n" for line in others))
+    value = values[-1].strip()
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if is_quoted else value
 
 
 def pin_images(
@@ -120,7 +149,7 @@ def main() -> int:
             for line in pin_images(ROOT / ".env", update=options.update):
                 print(f".env: {line}")
         if options.secrets or not options.images:
-            for name in make_secrets(ROOT / "deploy" / "secrets"):
+            for name in make_secrets(ROOT / "deploy" / "secrets", ROOT / ".env"):
                 print(f"deploy/secrets/{name}")
     except NotPrepared as problem:
         print(problem, file=sys.stderr)

@@ -308,7 +308,7 @@ if AUDIT_SINK_MAX_LAG and not (AUDIT_ENTRY_SINKS and AUDIT_SINK_MAX_LAG >= 60):
 
 # -- monitoring -----------------------------------------------------------------------------------
 #: A bearer token for `/metrics` of the site and the details of `/readyz`; "" allows neither.
-METRICS_TOKEN = os.environ.get("SIGNOFF_METRICS_TOKEN", "")
+METRICS_TOKEN = read_secret("SIGNOFF_METRICS_TOKEN")
 #: The port on HOST for metrics and probes of each process, 0 for none.
 METRICS_PORT = int(os.environ.get("SIGNOFF_METRICS_PORT") or 0)
 HAS_METRICS = bool(METRICS_TOKEN or METRICS_PORT)

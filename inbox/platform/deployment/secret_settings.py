@@ -29,6 +29,20 @@ SECRET_SETTINGS = (
     "SIGNOFF_OIDC",
     "SIGNOFF_EGRESS_PROXY",
     "SIGNOFF_APPLICATION_PASSWORD",
+    "SIGNOFF_METRICS_TOKEN",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+)
+#: The product works without them. Docker Compose has an empty file for each that is not used.
+OPTIONAL_SECRETS = frozenset(
+    (
+        "SIGNOFF_SECRET_KEY_FALLBACKS",
+        "SIGNOFF_VAPID_KEY",
+        "SIGNOFF_EMAIL_URL",
+        "SIGNOFF_OIDC",
+        "SIGNOFF_EGRESS_PROXY",
+        "SIGNOFF_METRICS_TOKEN",
+        "OTEL_EXPORTER_OTLP_HEADERS",
+    )
 )
 
 
@@ -36,7 +50,8 @@ def read_secret(name: str) -> str:
     """
     Return the value of a setting, or the content of the file that `NAME_FILE` names; "" for none.
 
-    White space around the content of a file is ignored.
+    White space around the content of a file is ignored. The file of an optional secret may be
+    empty.
 
     Raises:
         ImproperlyConfigured: both are set, or the file cannot be read or is empty.
@@ -50,7 +65,7 @@ def read_secret(name: str) -> str:
         value = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(f"{name}_FILE cannot be read: {error}") from error
-    if not value:
+    if not value and name not in OPTIONAL_SECRETS:
         raise ImproperlyConfigured(f"{name}_FILE: {path} is empty.")
     return value
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from inbox.platform.deployment.secret_settings import read_secret
+
 #: The context of a span in the form of the header `traceparent` (W3C Trace Context).
 CONTEXT_CHARACTERS: Final = 55
 _NOTHING: Final = nullcontext()
@@ -52,6 +54,7 @@ class Traces:
             from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
             from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
             from opentelemetry.sdk.trace.sampling import ALWAYS_ON  # noqa: PLC0415
+            from opentelemetry.util.re import parse_env_headers  # noqa: PLC0415
         except ImportError as error:
             raise TracesNotInstalled(
                 "Traces need the extra `otel`. Install it, or unset SIGNOFF_TRACES and "
@@ -63,7 +66,9 @@ class Traces:
         provider = TracerProvider(
             sampler=ALWAYS_ON, resource=Resource.create({"service.name": name})
         )
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        # By itself OpenTelemetry reads the variable, and not a file of it.
+        headers = parse_env_headers(read_secret("OTEL_EXPORTER_OTLP_HEADERS"), liberal=True)
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(headers=headers or None)))
         self._api, self._tracer = trace, provider.get_tracer("signoff")
 
     def span(

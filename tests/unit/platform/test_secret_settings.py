@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from inbox.platform.deployment import secret_settings
 from inbox.platform.deployment.key_checks import check_keys
 from inbox.platform.deployment.secret_settings import (
+    OPTIONAL_SECRETS,
     SECRET_SETTINGS,
     generated_secret,
     read_secret,
@@ -65,6 +66,19 @@ def test_every_secret_of_the_environment_is_read_from_files_too():
     assert direct == []
 
 
+@pytest.mark.parametrize("name", SECRET_SETTINGS)
+def test_only_the_file_of_an_optional_secret_may_be_empty(name, monkeypatch, tmp_path):
+    (tmp_path / "secret").write_text("\n")
+    monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(f"{name}_FILE", str(tmp_path / "secret"))
+
+    if name in OPTIONAL_SECRETS:
+        assert read_secret(name) == ""
+    else:
+        with pytest.raises(ImproperlyConfigured, match="is empty"):
+            read_secret(name)
+
+
 def test_a_value_and_a_file_are_refused_together(monkeypatch, tmp_path):
     monkeypatch.setenv("REDIS_URL", "redis://somewhere")
     monkeypatch.setenv("REDIS_URL_FILE", str(tmp_path / "secret"))
@@ -77,11 +91,11 @@ def test_a_value_and_a_file_are_refused_together(monkeypatch, tmp_path):
 def test_a_file_without_a_secret_is_refused(content, monkeypatch, tmp_path):
     if content is not None:
         (tmp_path / "secret").write_bytes(content)
-    monkeypatch.setenv("SIGNOFF_OIDC", "")
-    monkeypatch.setenv("SIGNOFF_OIDC_FILE", str(tmp_path / "secret"))
+    monkeypatch.setenv("SIGNOFF_SECRET_KEY", "")
+    monkeypatch.setenv("SIGNOFF_SECRET_KEY_FILE", str(tmp_path / "secret"))
 
-    with pytest.raises(ImproperlyConfigured, match="SIGNOFF_OIDC_FILE"):
-        read_secret("SIGNOFF_OIDC")
+    with pytest.raises(ImproperlyConfigured, match="SIGNOFF_SECRET_KEY_FILE"):
+        read_secret("SIGNOFF_SECRET_KEY")
 
 
 def test_lists_are_separated_by_commas_or_lines(monkeypatch, tmp_path):

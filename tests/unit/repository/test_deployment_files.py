@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 import yaml
 
+from inbox.platform.deployment.secret_settings import OPTIONAL_SECRETS as OPTIONAL_SETTINGS
 from inbox.platform.deployment.secret_settings import SECRET_SETTINGS
 from tests.support import processes
-from tools.prepare_deployment import IMAGES, SECRETS, NotPrepared, make_secrets, pin_images
+from tools.prepare_deployment import (
+    IMAGES,
+    OPTIONAL_SECRETS,
+    SECRETS,
+    NotPrepared,
+    make_secrets,
+    pin_images,
+)
 
 REPOSITORY = processes.REPOSITORY
 #: Written apart, or this file would be the first to break the rule.
@@ -114,7 +122,9 @@ def test_databases_have_no_port_and_no_way_out(compose):
 def test_every_setting_is_passed_on(compose, service):
     environment = set(compose["services"][service]["environment"])
 
-    missing = read_settings() - environment - NOT_PASSED_ON
+    passed_on = {name.removesuffix("_FILE") for name in environment}
+    optional = set() if service == "web" else OPTIONAL_SETTINGS
+    missing = read_settings() - environment - passed_on - NOT_PASSED_ON - optional
 
     assert missing == set()
     assert "SIGNOFF_RATE_LIMIT" in environment
@@ -146,9 +156,12 @@ def test_settings_are_documented():
 def test_no_secret_is_in_the_clear(compose):
     for service in compose["services"].values():
         for name, value in service.get("environment", {}).items():
-            is_secret = name.removesuffix("_FILE") in SECRET_SETTINGS or "PASSWORD" in name
-            if not is_secret or value is None:
+            is_secret = name.removesuffix("_FILE") in SECRET_SETTINGS or (
+                "PASSWORD" in name and name != "SIGNOFF_BREACHED_PASSWORDS"
+            )
+            if not is_secret:
                 continue
+            assert value, f"{name} is passed on as it is"
             if name in ("DATABASE_URL", "REDIS_URL"):
                 assert re.fullmatch(r"[a-z]+://\w+@\w+:\d+/\w+", value), "it has a password"
             else:
@@ -202,7 +215,8 @@ def test_only_the_signer_has_the_key_of_the_audit_trail(compose):
 
 
 def test_secrets_are_files_that_the_script_makes(compose):
-    assert set(compose["secrets"]) == set(SECRETS)
+    assert set(compose["secrets"]) == {*SECRETS, *OPTIONAL_SECRETS}
+    assert set(OPTIONAL_SECRETS.values()) == OPTIONAL_SETTINGS
     for name, secret in compose["secrets"].items():
         assert secret == {"file": f"./deploy/secrets/{name}"}
     assert "/deploy/secrets/" in (REPOSITORY / ".gitignore").read_text().splitlines()
@@ -294,11 +308,24 @@ def test_secrets_are_made_once_and_for_one_user(tmp_path, monkeypatch):
 
     new_names, again = make_secrets(folder), make_secrets(folder)
 
-    assert (set(new_names), again) == (set(SECRETS), [])
+    assert (set(new_names), again) == ({*SECRETS, *OPTIONAL_SECRETS}, [])
     values = [(folder / name).read_text() for name in SECRETS]
     assert len(set(values)) == len(SECRETS)
     assert min(map(len, values)) >= 32
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o400}
+
+
+def test_optional_secrets_are_empty_or_those_of_the_environment(tmp_path):
+    env = tmp_path / ".env"
+    env.write_text("SIGNOFF_PORT=9000\nSIGNOFF_EMAIL_URL='smtp://u:p@mail'\nSIGNOFF_OIDC_X=1\n")
+
+    make_secrets(tmp_path / "secrets", env)
+
+    values = {name: (tmp_path / "secrets" / name).read_text() for name in OPTIONAL_SECRETS}
+    assert {name: value for name, value in values.items() if value} == {
+        "email-url": "smtp://u:p@mail"
+    }
+    assert env.read_text() == "SIGNOFF_PORT=9000\nSIGNOFF_OIDC_X=1\n"
 
 
 def test_another_user_is_told_to_give_the_secrets_away(tmp_path, monkeypatch):
