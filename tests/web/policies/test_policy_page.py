@@ -35,6 +35,19 @@ def test_a_team_without_a_policy_is_told_what_rules_do(admin):
     assert "people decide every request" in page(admin)
 
 
+def test_open_requests_that_would_change_are_listed(admin, client, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    publish(world, rule("never", "deny", tool_is(interrupt.tool)))
+    source = f'hx-get="{PATH}reapply/" hx-trigger="load" hx-select="#reapply-changes"'
+
+    assert source in page(admin)
+    part = page(admin, f"{PATH}reapply/").partition('id="reapply-changes"')[2]
+    assert "1 open request would get another ruling." in part
+    assert f"/interrupts/{interrupt.pk}/" in part
+    client.force_login(world.bob)
+    assert source not in page(client)
+
+
 def test_rules_are_shown_as_sentences(admin, world):
     publish(world, rule("small", "allow", tool_is("refund"), up_to(50)))
 
