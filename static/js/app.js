@@ -7,7 +7,6 @@ import { markUnsent } from "./decision_form.js";
 import { showDraft } from "./drafts.js";
 import "./keyboard.js";
 import { centreRow, OPENED, openFirst, prefetch } from "./navigation.js";
-import { notifyNewRows, offerNotifications } from "./notifications.js";
 import { sendViewed, showPresence } from "./presence.js";
 import "./on_demand.js";
 import { poll, REFRESHED } from "./refresh.js";
@@ -20,7 +19,6 @@ document.addEventListener(REFRESHED, () => {
   showTimes();
   showButtons();
   showPresence();
-  notifyNewRows();
   prefetch();
 });
 
@@ -44,8 +42,6 @@ markUnsent();
 startToasts();
 showTimes();
 showButtons();
-notifyNewRows();
-offerNotifications();
 sendViewed();
 setInterval(showTimes, 1000);
 centreRow();

@@ -1,13 +1,14 @@
 // Browser notifications about new requests, if the reader has turned them on.
 
 import { messages } from "./page.js";
+import { REFRESHED } from "./refresh.js";
 
 const MOST_AT_ONCE = 3;
 
 /** The ids of the rows that were on the page before; undefined at first. */
 let knownIds;
 
-export function notifyNewRows() {
+function notifyNewRows() {
   const rows = [...document.querySelectorAll("#rows[data-notify] > .row")];
   const newRows = knownIds ? rows.filter((row) => !knownIds.has(row.id)) : [];
   knownIds = new Set([...(knownIds ?? []), ...rows.map((row) => row.id)]);
@@ -23,12 +24,15 @@ export function notifyNewRows() {
   }
 }
 
-export function offerNotifications() {
-  const button = document.querySelector("#notify");
-  if (!button || !("Notification" in window)) return;
+/** Notify of the rows that come from now on. */
+export function watchRows() {
+  notifyNewRows();
+  document.addEventListener(REFRESHED, notifyNewRows);
+}
+
+/** Ask the reader for the permission. */
+export async function turnOn(button) {
+  await Notification.requestPermission();
   button.hidden = Notification.permission !== "default";
-  button.addEventListener("click", async () => {
-    await Notification.requestPermission();
-    button.hidden = Notification.permission !== "default";
-  });
+  watchRows();
 }

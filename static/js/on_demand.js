@@ -105,6 +105,14 @@ document.addEventListener("focusin", async ({ target }) => {
 
 for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
 
+const notify = document.querySelector("#notify");
+const permission = window.Notification?.permission;
+if (permission === "granted") import("./notifications.js").then(({ watchRows }) => watchRows());
+if (notify && permission === "default") {
+  notify.hidden = false;
+  notify.addEventListener("click", async () => (await import("./notifications.js")).turnOn(notify));
+}
+
 function loadUploads() {
   if (document.querySelector("[data-upload]")) import("./uploads.js");
 }
