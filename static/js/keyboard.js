@@ -29,16 +29,16 @@ const keys = {
   r: onFocusedRequest(reject),
   y: onFocusedRequest(() => focusOn("#decide-buttons button[value=yes]")),
   n: onFocusedRequest(() => focusOn("#decide-buttons button[value=no]")),
-  b: async () => (await import("./ask_back.js")).openQuestion(),
+  b: openQuestion,
   c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => undo(),
   x: () => whenOpened(() => select(focusedRow())),
   ...Object.fromEntries(
     [1, 2, 3, 4, 5, 6].map((number) => [number, () => focusOn(`[data-option="${number}"]`)]),
   ),
-  J: async () => (await import("./selection.js")).extend(1),
-  K: async () => (await import("./selection.js")).extend(-1),
-  v: async () => (await import("./selection.js")).review(),
+  J: () => extend(1),
+  K: () => extend(-1),
+  v: review,
   g: () => {
     pair = "g";
     setTimeout(() => (pair = ""), 1000);
@@ -189,3 +189,59 @@ if (keysSwitch) {
   });
 }
 
+// -- the question to the agent: `b` opens it, Ctrl+Enter in it sends it, Esc closes it -----------------
+
+/** Show the text field of the question, and focus it. */
+function openQuestion() {
+  const details = document.querySelector("#ask-back");
+  if (!details?.checkVisibility()) return;
+  details.open = true;
+  details.querySelector("textarea").focus();
+}
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const { target, key } = event;
+    if (target.id !== "f-feedback" || event.isComposing) return;
+    if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat) target.closest("details").querySelector("button").click();
+    } else if (key === "Escape") {
+      event.stopPropagation();
+      target.closest("details").open = false;
+      target.closest("details").querySelector("summary").focus();
+    }
+  },
+  true,
+);
+
+// -- selecting rows of a list, for a review of several requests ------------------------------------
+
+/** Select the focused or open row and the next one, and go there. */
+function extend(step) {
+  const rows = [...document.querySelectorAll("#rows .row:has(> .row-pick)")];
+  const row =
+    document.activeElement.closest("#rows .row") ??
+    document.querySelector("#rows .row[aria-current]");
+  const index = rows.indexOf(row);
+  const next = index < 0 ? rows[0] : rows[index + step];
+  if (index >= 0) pick(row);
+  if (!next) return;
+  const fold = next.closest("[data-fold]");
+  if (fold) fold.open = true;
+  pick(next);
+  next.querySelector(".row-title").focus();
+}
+
+function pick(row) {
+  row.querySelector(".row-check").checked = true;
+}
+
+/** Open the page on which the selected requests are decided. */
+function review() {
+  if (document.querySelector(".row-check:checked")) {
+    document.querySelector("#selection").requestSubmit();
+  }
+}

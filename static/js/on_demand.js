@@ -1,4 +1,5 @@
-// Loads scripts that few pages use when they are used first: of the palette, of dialogs, of mentions.
+// Loads scripts that few pages use when they are used first: of the palette, of dialogs, of mentions,
+// of uploads and of notifications.
 
 import { closeSheet } from "./input_owner.js";
 import { report } from "./post.js";
@@ -99,7 +100,6 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("focusin", async ({ target }) => {
   if (target.matches("[data-mentions]")) (await import("./mentions.js")).completeMentions();
-  if (target.id === "f-feedback") import("./ask_back.js");
   if (target.closest(".filter-form")) (await import("./filters.js")).applyLive();
 });
 
