@@ -166,6 +166,7 @@ def test_a_note_to_reject_waits_again_after_an_undo(site: Site) -> None:
         expect(priya.locator("#f-reason")).not_to_be_editable()
         expect(priya.locator("#f-reason")).to_have_value("Not the right day")
 
+        marco.wait_for_url("**done=**")
         marco.keyboard.press("u")
 
         expect(priya.locator("#bar")).to_have_attribute("data-mode", "open")
