@@ -41,6 +41,12 @@ def approval_schema(
     }
 
 
+def takes_approval(schema: Any) -> bool:
+    """Return True if `approved` is a member of the answers that a response schema describes."""
+    members = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(members, dict) and "approved" in members
+
+
 def check_outcome(event: RunFinishedEvent, known_tool_calls: Container[str]) -> None:
     """Raise unless a 1.0 consumer reads the outcome as we do; no outcome means success."""
     for legacy in ("interrupt", "interrupts"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ag_ui.core import BaseEvent
 
+from agents.agui.interrupts import takes_approval
 from agents.agui.strict_json import dumps
 from agents.json_schema import schema_violations
 from agents.port import Effect, InterruptAnswer, Proposal
@@ -163,9 +164,7 @@ def allows_call(answer: InterruptAnswer) -> bool:
         return False
     if interrupt.reason == "confirmation" and isinstance(payload, bool):
         return payload
-    members = (interrupt.response_schema or {}).get("properties")
-    takes_approval = isinstance(members, dict) and "approved" in members
-    if interrupt.reason == "tool_call" or takes_approval:
+    if interrupt.reason == "tool_call" or takes_approval(interrupt.response_schema):
         return isinstance(payload, dict) and payload.get("approved") is True
     return True
 

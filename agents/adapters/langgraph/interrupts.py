@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
 from agents.adapters.langgraph.tool_calls import CallPause
+from agents.agui.interrupts import takes_approval
 from agents.agui.legacy.dialects import common_fields, interrupt_fields
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
@@ -92,19 +93,16 @@ class InterruptBuilder:
             call_id = action["tool_call_id"]
             self._framework_run.propose(call_id, action["name"], action["args"])
             interrupt_ids = [self._add_action_interrupt(call_id, action, fields)]
-            return PendingInterrupt(
-                interrupt.id,
-                interrupt_ids,
-                call_id=raised_by.call_id if raised_by else None,
-                actions=[action],
-                is_of_call=raised_by is not None and raised_by.is_own,
-                is_in_graph=is_in_graph,
-            )
-        pending = self._add_plain_interrupt(
-            interrupt, value, raised_by.call_id if raised_by else None
+            pending = PendingInterrupt(interrupt.id, interrupt_ids, actions=[action])
+        else:
+            caller = raised_by.call_id if raised_by else None
+            pending = self._add_plain_interrupt(interrupt, value, caller)
+        return replace(
+            pending,
+            call_id=raised_by.call_id if raised_by else None,
+            is_of_call=raised_by is not None and raised_by.is_own,
+            is_in_graph=is_in_graph,
         )
-        is_of_call = raised_by is not None and raised_by.is_own
-        return replace(pending, is_of_call=is_of_call, is_in_graph=is_in_graph)
 
     def add_breakpoint(self, nodes: Sequence[str]) -> PendingInterrupt:
         """Add an interrupt for a breakpoint of the graph."""
@@ -244,9 +242,7 @@ def _answer(pending: PendingInterrupt, decision: InterruptDecision) -> Any:
 
 
 def _reads_approval(schema: Any) -> bool:
-    members = schema.get("properties") if isinstance(schema, dict) else None
-    is_member = isinstance(members, dict) and "approved" in members
-    return is_member and not any(schema_violations(schema, CALLED_OFF))
+    return takes_approval(schema) and not any(schema_violations(schema, CALLED_OFF))
 
 
 def _expiry(value: Json) -> Json:

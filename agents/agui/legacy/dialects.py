@@ -15,7 +15,7 @@ from typing import Any
 from ag_ui.core import Interrupt
 
 from agents.agui import strict_json
-from agents.agui.interrupts import approval_schema
+from agents.agui.interrupts import approval_schema, takes_approval
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
 from agents.agui.legacy.reported_calls import ReportedCalls, parse_embedded_json
 from agents.agui.legacy.vendor_quirks import as_object
@@ -262,7 +262,7 @@ class DialectReader:
 
     def _note_schema(self, name: str, schema: Any) -> None:
         """Note whether the schema that an agent sent takes `approved`."""
-        if "approved" in as_object(as_object(schema).get("properties")):
+        if takes_approval(schema):
             self.dialect_info.declinable.append(name)
 
     def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
