@@ -1,10 +1,10 @@
 """A running Signoff, and the real coding agents with a model on loopback."""
 
 import pytest
+from signoff_client.hooks.loopback_model import model_server
 
 from tests.support.clients.coding_agents import CodingAgent
 from tests.support.clients.live_desk import live_desk
-from tests.support.clients.model_server import model_server
 
 
 @pytest.fixture(scope="package")

@@ -60,3 +60,23 @@ def test_claude_code_reads_the_files_that_are_written():
         folder = re.split(r"[/\\]managed-settings", file)[0].replace("\\", "\\\\")
         assert folder.encode() in program
     assert LAYOUTS["claude-code"].home_variable.encode() in program
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_skipped"),
+    [
+        *((name, False) for name in ("exec_command", "write_stdin", "apply_patch")),
+        *((name, True) for name in ("view_image", "tool_search", "update_plan")),
+    ],
+)
+def test_codex_has_these_tools(tool, is_skipped):
+    assert tool.encode() in find_program("codex").read_bytes()
+    assert (tool in LAYOUTS["codex"].skip) is is_skipped
+
+
+def test_codex_reads_the_files_and_events_that_are_written():
+    program = find_program("codex").read_bytes()
+    layout = LAYOUTS["codex"]
+
+    for name in (layout.home_variable, layout.user_file, *layout.gates, *layout.reports):
+        assert name.encode() in program

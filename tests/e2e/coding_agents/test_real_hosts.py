@@ -240,6 +240,30 @@ def test_trusted_hooks_of_codex_are_complete(desk, agent):
     assert agent.end(process) == set()
 
 
+def test_check_tries_the_hook_through_the_host(agent):
+    agent.install("--wait", "60")
+    if agent.host == "codex":
+        trust_hooks(agent)
+
+    check = agent.hooks("check", agent.host)
+
+    assert "asked the hook before a harmless call, and did not run it" in check.stdout
+    assert check.returncode == 0, check.stdout
+    assert not agent.model.bodies  # the user's own model is not asked
+
+
+def test_check_notices_a_hook_that_says_nothing(agent):
+    agent.install("--wait", "60")
+    agent.replace_gate(f"true signoff hook {agent.host} || exit 2", 700)
+    if agent.host == "codex":
+        trust_hooks(agent)
+
+    check = agent.hooks("check", agent.host)
+
+    assert "went on with a harmless call without asking the hook" in check.stdout
+    assert check.returncode == 1
+
+
 def trust_hooks(codex) -> None:
     """Trust all hooks, as a person does with /hooks: their digests are those that Codex tells."""
     messages = [

@@ -94,7 +94,9 @@ def test_an_installation_is_complete(user, host):
 
     code, output, _ = user.hooks("check", host)
 
-    assert (code, output) == (0, f"The hooks of {host} are complete, and Signoff answers.\n")
+    assert code == 0, output
+    assert f"The hooks of {host} are complete, and Signoff answers.\n" in output
+    assert "note: no call was tried through the host: " in output
 
 
 def test_what_is_in_the_settings_stays(user):
@@ -224,9 +226,9 @@ def test_check_reads_from_codex_which_hooks_it_trusts(user):
     codex.write_text(f"#!/bin/sh\ncat <<'EOF'\n{{}}\n{answer}\nEOF\nsleep 60\n")
     codex.chmod(0o755)
 
-    code, output, _ = user.hooks("check", "codex")
+    code, output, _ = user.hooks("check", "codex", "--files-only")
     codex.write_text(codex.read_text().replace('"untrusted"', '"trusted"'))
-    again = user.hooks("check", "codex")
+    again = user.hooks("check", "codex", "--files-only")
 
     assert (code, output.count("does not run the hook for preToolUse")) == (1, 1)
     assert again[0] == 0, again

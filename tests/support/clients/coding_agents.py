@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from signoff_client.hooks.layouts import LAYOUTS
+from signoff_client.hooks.loopback_model import ModelServer
 
 from tests.support.caches import make_once
 from tests.support.children import StartFailed
-from tests.support.clients.model_server import ModelServer
 from tests.support.node import find_node
 
 

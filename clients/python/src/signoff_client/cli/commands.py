@@ -145,6 +145,9 @@ def _add_hooks(commands: Any) -> None:
     parser.set_defaults(run=install.install)
     parser = actions.add_parser("check", help="say what is missing for the hooks to work")
     parser.add_argument("host", choices=HOSTS)
+    parser.add_argument(
+        "--files-only", action="store_true", help="do not start the host to try the hook"
+    )
     parser.set_defaults(run=check.check)
 
 

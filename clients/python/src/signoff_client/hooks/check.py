@@ -20,6 +20,7 @@ from signoff_client.errors import ConfigurationError, SignoffError
 from signoff_client.hooks.gate import GRACE_SECONDS, HOSTS
 from signoff_client.hooks.install import FAIL_CLOSED, is_ours, read_json
 from signoff_client.hooks.layouts import LAYOUTS, Hook, Layout
+from signoff_client.hooks.real_host import Seen, Trial, try_host
 from signoff_client.settings import read_settings, to_seconds
 from signoff_client.transport import Transport
 
@@ -29,14 +30,29 @@ _CODEX_SECONDS: Final = 30
 
 def check(options: Namespace) -> Exit:
     """Print a line for each problem; exit with 0 if there is none."""
-    problems = [*_server_problems(), *_hook_problems(options.host)]
+    problems = [*_hook_problems(options.host)]
+    notes = [*_narrower_matchers(options.host)]
+    if not problems and not options.files_only:
+        trial = try_host(options.host)
+        is_problem = trial.seen is Seen.NO_HOOK and not notes  # a matcher of one's own may miss it
+        (problems if is_problem else notes).append(_sentence(trial))
+    problems = [*_server_problems(), *problems]
     for problem in problems:
         write(f"missing: {problem}")
-    for note in _narrower_matchers(options.host):
+    for note in notes:
         write(f"note: {note}")
     if not problems:
         write(f"The hooks of {options.host} are complete, and Signoff answers.")
     return Exit.NO if problems else Exit.YES
+
+
+def _sentence(trial: Trial) -> str:
+    match trial.seen:
+        case Seen.HOOK:
+            return f"{trial.program} asked the hook before a harmless call, and did not run it"
+        case Seen.NO_HOOK:
+            return f"{trial.program} went on with a harmless call without asking the hook"
+    return f"no call was tried through the host: {trial.why}"
 
 
 def _server_problems() -> Iterator[str]:

@@ -46,6 +46,7 @@ from signoff_client.hooks.events import (
     is_same,
 )
 from signoff_client.hooks.gemini_cli import GeminiCli
+from signoff_client.hooks.real_host import RECORD_VARIABLE
 from signoff_client.requests import Item, Request, answer_of, require_approval
 from signoff_client.settings import read_settings, to_seconds
 from signoff_client.transport import Transport
@@ -86,6 +87,10 @@ def _run(arguments: Sequence[str], output: _Output) -> int:
         return 0
     if event.kind in (Kind.SUCCEEDED, Kind.FAILED, Kind.INTERRUPTED):
         return _report(host, event)
+    if record := os.environ.get(RECORD_VARIABLE):
+        with open(record, "a", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(f"{event.tool}\n")
+        return output.write(blocked(words.CHECKED))
     wait_seconds = host.wait_seconds if options.wait is None else options.wait
     _end_in_time(wait_seconds + GRACE_SECONDS, host, event, output)
     gate = _Gate(host, event, options, deadline=time.monotonic() + wait_seconds)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from signoff_client.hooks.events import Decision, changed_members
 
 NO_OTHER_WAY: Final = "Do not try another way."
+CHECKED: Final = "This call was made by `signoff hooks check`. The hook works, and nothing runs."
 TOO_LARGE: Final = "A request has up to 256 KiB: write large files in several smaller calls."
 LONE_SURROGATE: Final = (
     "its arguments have half of a UTF-16 surrogate pair, which is no text. Remove that character."

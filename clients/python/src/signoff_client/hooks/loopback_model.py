@@ -1,5 +1,7 @@
 """Model providers on loopback whose model makes one call, and then says that it is done."""
 
+from __future__ import annotations
+
 import json
 import threading
 from collections.abc import Iterator
