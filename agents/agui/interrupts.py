@@ -18,6 +18,9 @@ _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
 
+#: Describes the reason of a denial where the agent has no place for it.
+NO_REASON = "Stored with the decision. The agent learns only that the call was denied."
+
 
 def approval_schema(
     *, edited_args: dict[str, Any] | None = None, **properties: dict[str, Any]

@@ -20,6 +20,7 @@ from inbox.actions.runs.tool_calls import ProposedCall
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.decisions.consent import canonical_json, original_text
 from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
+from inbox.rules.schema.answer_forms import Unanswerable, check_answerable
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import read_schema
 
@@ -329,5 +330,10 @@ def _check_interrupts(interrupts: Items[agui.Interrupt]) -> None:
         if interrupt.response_schema is not None:
             try:
                 read_schema(interrupt.response_schema)
+                check_answerable(reason=interrupt.reason, schema=interrupt.response_schema)
             except SchemaRejected as error:
                 raise ProtocolBroken(f"Interrupt {interrupt.id!r}: {error}") from error
+            except Unanswerable as error:
+                raise ProtocolBroken(
+                    f"Interrupt {interrupt.id!r} cannot be answered: {error}."
+                ) from error

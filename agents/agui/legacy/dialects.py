@@ -217,6 +217,10 @@ class DialectReader:
                 vendor_quirks.behavior_interrupt(item) if item in of_claude else item
                 for item in interrupts
             ]
+        elif any(map(vendor_quirks.proof_of, interrupts)):
+            proofs = {str(item.get("id")): vendor_quirks.proof_of(item) for item in interrupts}
+            self.dialect_info.notes |= {name: {"metadata": it} for name, it in proofs.items() if it}
+            interrupts = list(map(vendor_quirks.without_proof, interrupts))
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
             call_ids = {vendor_quirks.tool_call_id_of(interrupt) for interrupt in interrupts}
             left = [name for name in self._calls.open if name not in call_ids]

@@ -124,8 +124,9 @@ def _entry(answer: AgentAnswer, info: DialectInfo) -> Json:
         payload = vendor_quirks.behavior_answer(payload)
     if answer.status == "resolved":
         entry["payload"] = payload  # null is an answer, too
-    if answer.metadata and info.dialect is Dialect.CANONICAL:
-        entry["metadata"] = dict(answer.metadata)
+    note = info.notes.get(answer.interrupt_id, {})
+    if info.dialect is Dialect.CANONICAL and (answer.metadata or "metadata" in note):
+        entry["metadata"] = {**(answer.metadata or {}), **note.get("metadata", {})}
     return entry
 
 

@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.interrupts import approval_schema
+from agents.agui.interrupts import NO_REASON, approval_schema
 
 Json = dict[str, Any]
 
 CONFIRMATION = "adk_request_confirmation"
 #: The default hint of Google's bridge, which is written for programs.
 _STOCK_HINT = "Please approve or reject the tool call"
-_REASON_NOTE = "Stored with the decision. The agent learns only that the call was denied."
 _CALLED_OFF = "Nobody answered: the request was cancelled."
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 
@@ -93,7 +92,7 @@ def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
     hint, example = str(confirmation.get("hint") or ""), confirmation.get("payload")
     schema = approval_schema()
     if example is None:
-        schema["properties"]["reason"]["description"] = _REASON_NOTE
+        schema["properties"]["reason"]["description"] = NO_REASON
     else:
         schema = approval_schema(payload=infer_schema(example))
         approved = {"properties": {"approved": {"const": True}}}
@@ -152,7 +151,7 @@ def microsoft_interrupt(interrupt: Json) -> Json:
     properties = as_object(as_object(interrupt.get("responseSchema")).get("properties"))
     edited = properties.get("editedArgs")
     schema = approval_schema(edited_args=edited if isinstance(edited, dict) else None)
-    schema["properties"]["reason"]["description"] = _REASON_NOTE
+    schema["properties"]["reason"]["description"] = NO_REASON
     return {**interrupt, "responseSchema": schema}
 
 
@@ -189,6 +188,27 @@ def behavior_answer(payload: Any) -> Json:
         edits = {"updatedInput": answer["editedArgs"]} if "editedArgs" in answer else {}
         return {BEHAVIOR: "allow", **edits}
     return {BEHAVIOR: "deny", "message": answer.get("reason") or "Denied by a person."}
+
+
+def proof_of(interrupt: Any) -> Json:
+    """
+    Return the metadata that a resume of AG2's server has to bring, {} for other interrupts.
+
+    With it anybody could answer there, so neither people nor clients get it.
+    """
+    proof = as_object(as_object(as_object(interrupt).get("metadata")).get("ag2")).get("proof")
+    return {"ag2": {"proof": proof}} if isinstance(proof, str) else {}
+
+
+def without_proof(interrupt: Json) -> Json:
+    """Return an interrupt without the proof of AG2's server."""
+    if not proof_of(interrupt):
+        return interrupt
+    metadata = dict(interrupt["metadata"])
+    metadata["ag2"] = {name: value for name, value in metadata["ag2"].items() if name != "proof"}
+    remaining = {name: value for name, value in metadata.items() if value != {}}
+    others = {name: value for name, value in interrupt.items() if name != "metadata"}
+    return {**others, "metadata": remaining} if remaining else others
 
 
 def is_pydantic_ai(interrupt: Any) -> bool:

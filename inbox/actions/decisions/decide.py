@@ -79,6 +79,7 @@ from inbox.rules.policies.language.policy import Effect
 from inbox.rules.runs.contract import (
     InterruptState,
     ResumeEntry,
+    approval_entry,
     check_in_time,
     check_payload,
     fingerprint,
@@ -174,14 +175,15 @@ def decide(  # noqa: PLR0913  # an answer has as many parts
         thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         (interrupt,) = _INTERRUPT.all(pk=interrupt_id)
-        entry = ResumeEntry(interrupt.interrupt_id, status, payload)
+        state = interrupt_state(interrupt, None)
+        entry = approval_entry(state, ResumeEntry(interrupt.interrupt_id, status, payload))
         if entrance is Entrance.LINK:
             check_open(interrupt)  # a link does not repeat a decision
         if interrupt.status != InterruptStatus.OPEN:
             return _replayed_decision(interrupt, entry, actor)
         draft = DecisionDraft(
             interrupt,
-            interrupt_state(interrupt, None),
+            state,
             joined_entry(interrupt, entry),
             view_digest,
             unseen,

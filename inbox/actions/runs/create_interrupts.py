@@ -28,7 +28,7 @@ from inbox.rules.presentations.metadata_values import risk_of
 from inbox.rules.presentations.vocabulary import present_of
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import proposal_of
-from inbox.rules.runs.questions import with_answer_schema
+from inbox.rules.runs.questions import with_answer_schema, with_approval_schema
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.schema.mask_agui import SECRETS, argument_schemas
 from inbox.rules.schema.secrets import NAMES, Secrets
@@ -146,6 +146,8 @@ def _interrupt(
     now: datetime,
 ) -> Interrupt:
     body = with_answer_schema(_agent_body(interrupt))
+    if not run.pulled:  # a program gets the answer as it was given
+        body = with_approval_schema(body)
     expires_at = parse_expiry(interrupt.expires_at) if interrupt.expires_at else None
     args = json.loads(call.approved_args) if call else None
     proposal = proposal_of(body) if call is None else None

@@ -38,7 +38,13 @@ from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
+from inbox.rules.runs.contract import (
+    InterruptState,
+    ResumeEntry,
+    approval_entry,
+    check_resume,
+    is_replay,
+)
 from inbox.rules.runs.history import check_not_cut, check_unchanged
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.messages import TranslatableMessage
@@ -184,12 +190,17 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
     interrupted = _find_interrupted_run(thread, request.entries)
     interrupts = load_interrupt_states(interrupted)
     states = [interrupt.state for interrupt in interrupts]
-    new_entries = check_resume(entries=request.entries, interrupts=states)
+    by_id = {state.interrupt_id: state for state in states}
+    sent_entries = [
+        approval_entry(by_id[entry.interrupt_id], entry) if entry.interrupt_id in by_id else entry
+        for entry in request.entries
+    ]
+    new_entries = check_resume(entries=sent_entries, interrupts=states)
     resumed_by: Run | None = getattr(interrupted, "resumed_by", None)
     if resumed_by:  # no interrupt is open, so each entry repeats a decision in force
         _check_not_partial(request.entries, interrupts)
         return StartedRun(last_retry(resumed_by), replayed=True)
-    _check_ends_grace(interrupted, request.entries, states)
+    _check_ends_grace(interrupted, sent_entries, states)
     if sent := request.input.get("messages", ()):
         check_unchanged(stored=json.loads(thread.messages), sent=sent)
     entries = {entry.interrupt_id: entry for entry in new_entries}

@@ -13,6 +13,7 @@ from inbox.queries.files.files import attached_files
 from inbox.rules.decisions.consent import SIGNOFF, load_original_value
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.runs.contract import InterruptState, ResumeEntry
+from inbox.rules.runs.questions import agent_schema_of
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 
 
@@ -65,14 +66,16 @@ def is_server_interrupt(row: Interrupt) -> bool:
 
 
 def interrupt_state(row: Interrupt, decision: Decision | None) -> InterruptState:
+    body = json.loads(row.body)
     return InterruptState(
         interrupt_id=row.interrupt_id,
         status=InterruptStatus(row.status),
         reason=row.reason,
         expires_at=row.expires_at,
-        schema=json.loads(row.body).get("responseSchema"),
+        schema=body.get("responseSchema"),
         answer=entry_of(row, decision) if decision else None,
         args=row.tool_call.approved_args if row.tool_call else None,
+        agent_schema=agent_schema_of(body),
     )
 
 

@@ -26,8 +26,9 @@ from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical_json
 from inbox.rules.files.references import MARK
 from inbox.rules.runs.checkpoints import read_checkpoint
-from inbox.rules.runs.contract import wire_entries
-from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from inbox.rules.runs.contract import InterruptState, wire_entries
+from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason, ToolCallState
+from inbox.rules.schema.answer_forms import answer_form
 
 _MESSAGES = TypeAdapter(list[Message])
 _MEMORY = Select(
@@ -176,11 +177,15 @@ def _answers(
         signoff = {SIGNOFF: _decision_metadata(decision, with_name=with_names)}
         entry = replace(
             state.answer,
-            payload=_payload_with_links(thread, decision, state.answer.payload, loads_until),
+            payload=_agent_payload(
+                state, _payload_with_links(thread, decision, state.answer.payload, loads_until)
+            ),
             metadata={**(state.answer.metadata or {}), **signoff},
         )
         call = row.tool_call
         interrupt = Interrupt.model_validate_json(row.body)  # with the agent's own id
+        if state.agent_schema is not None:
+            interrupt.response_schema = dict(state.agent_schema)
         entry = replace(entry, interrupt_id=interrupt.id)
         answers.append(
             InterruptAnswer(
@@ -206,6 +211,13 @@ def _payload_with_links(
     if isinstance(payload, dict) and "editedArgs" in payload:
         return {**linked, "editedArgs": payload["editedArgs"]}
     return linked
+
+
+def _agent_payload(state: InterruptState, payload: Any) -> Any:
+    """Return an answer in the form that the agent's response schema has for it."""
+    form = answer_form(state.agent_schema)
+    is_resolved = state.answer is not None and state.answer.status is EntryStatus.RESOLVED
+    return form.answer(payload) if form is not None and is_resolved else payload
 
 
 def _decision_metadata(decision: Decision, *, with_name: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The AG-UI interrupt contract: validation of resume arrays, and completeness of a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from inbox.rules.decisions.edits import check_edits
 from inbox.rules.decisions.feedback import check_feedback
 from inbox.rules.runs.questions import check_no_denial_in_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
+from inbox.rules.schema.answer_forms import answer_form
 from inbox.rules.schema.schemas import check_answer
 
 
@@ -44,6 +45,7 @@ class InterruptState:
     schema: Mapping[str, Any] | None
     answer: ResumeEntry | None = None  #: the decision in force
     args: str | None = None  #: of the tool call, with edits: canonical JSON text
+    agent_schema: Mapping[str, Any] | None = None  #: the agent's own, if answers are translated
 
     @property
     def is_open(self) -> bool:
@@ -96,6 +98,14 @@ def check_resume(
             f"One resume answers every open interrupt; missing: {', '.join(missing)}."
         )
     return [by_id[interrupt.interrupt_id] for interrupt in interrupts if interrupt.is_open]
+
+
+def approval_entry(interrupt: InterruptState, entry: ResumeEntry) -> ResumeEntry:
+    """Return an answer in the agent's own form as the approval or denial that it means."""
+    form = answer_form(interrupt.agent_schema)
+    if form is None or interrupt.agent_schema is None or entry.status is EntryStatus.CANCELLED:
+        return entry
+    return replace(entry, payload=form.approval(interrupt.agent_schema, entry.payload))
 
 
 def check_not_contradicted(interrupt: InterruptState, entry: ResumeEntry) -> None:

@@ -7,9 +7,12 @@ from typing import Any, Final
 from inbox.rules.decisions.consent import SIGNOFF, canonical_json
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.runs.states import Reason
+from inbox.rules.schema.answer_forms import answer_form
 from inbox.rules.schema.schemas import YES_NO_OR_TEXT
 from inbox.rules.text.messages import TranslatableMessage
 
+#: The member of `metadata.signoff` with the schema of an agent whose answers are translated.
+AGENT_SCHEMA: Final = "agentSchema"
 MAX_OPTIONS: Final = 100
 MAX_OPTION_CHARACTERS: Final = 500
 #: Reasons that have a schema of their own.
@@ -57,6 +60,32 @@ def with_answer_schema(interrupt: Mapping[str, Any]) -> dict[str, Any]:
     if schema is None and _asks_to_approve(body, values):
         schema = YES_NO_OR_TEXT
     return body if schema is None else {**body, "responseSchema": schema}
+
+
+def with_approval_schema(interrupt: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return an AG-UI Interrupt that is answered by `approved`.
+
+    The schema of an agent with another form of approvals moves to `metadata.signoff.agentSchema`.
+    """
+    body = dict(interrupt)
+    schema = body.get("responseSchema")
+    form = answer_form(schema) if body.get("reason") == Reason.TOOL_CALL else None
+    if form is None or schema is None:
+        return body
+    metadata = dict(_object(body.get("metadata")))
+    signoff = {**_object(metadata.get(SIGNOFF)), AGENT_SCHEMA: schema}
+    return {
+        **body,
+        "responseSchema": form.schema(schema),
+        "metadata": {**metadata, SIGNOFF: signoff},
+    }
+
+
+def agent_schema_of(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the agent's own schema of an interrupt whose answers are translated."""
+    schema = _object(_object(body.get("metadata")).get(SIGNOFF)).get(AGENT_SCHEMA)
+    return schema if isinstance(schema, Mapping) else None
 
 
 def check_no_denial_in_words(*, schema: Mapping[str, Any] | None, payload: Any) -> None:
