@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, ClassVar
 
 import ag_ui.core as agui
@@ -65,26 +65,40 @@ class Conversation:
                 check_bounds(event.metadata)
             reducer(self, event)
 
-    def merge_input(self, messages: Iterable[Message]) -> list[Message]:
+    def merge_input(
+        self, messages: Iterable[Message], client_calls: Container[str] = ()
+    ) -> list[Message]:
         """
         Add messages of a client that the thread lacks; return the added ones.
 
-        Stored messages do not change. Messages about stored tool calls are dropped: an assistant
+        Stored messages do not change. `client_calls` are the calls that clients have made, whose
+        results are tool messages. Other messages about stored tool calls are dropped: an assistant
         message could carry other arguments, and a tool message is not a result (CopilotKit
         appends the decision in that form).
         """
         tool_call_ids = self._transcript.call_ids()
         added = []
         for message in messages:
-            if self._transcript.message(message.id) is not None or _references(
-                message, tool_call_ids
+            is_result = isinstance(message, ToolMessage) and message.tool_call_id in client_calls
+            if self._transcript.message(message.id) is not None or (
+                self._has_result(message) if is_result else _references(message, tool_call_ids)
             ):
                 continue
             added.append(message)
             dumped = _MESSAGE.dump_python(message, mode="json", by_alias=True)
             self.client_messages[message.id] = fingerprint(dumped)
-            self._transcript.append(message.model_copy(deep=True))
+            copy = message.model_copy(deep=True)
+            if isinstance(copy, ToolMessage) and is_result:
+                self._transcript.insert_result(copy)
+            else:
+                self._transcript.append(copy)
         return added
+
+    def _has_result(self, result: Any) -> bool:
+        return any(
+            isinstance(message, ToolMessage) and message.tool_call_id == result.tool_call_id
+            for message in self.messages
+        )
 
     @property
     def has_repeated_ids(self) -> bool:

@@ -49,6 +49,8 @@ class EarlierCalls:
     resumed: Mapping[str, Any] = field(default_factory=dict)  #: `TurnIds.to_json` of that run
     finished: Container[str] = ()  #: ours, of calls that have a result or will not run
     approved: Container[str] = ()  #: ours, of calls that the decisions approve
+    #: ours, of calls that clients have made, whose results come with the input; the oldest first
+    answered: Sequence[str] = ()
 
 
 class TurnIds:
@@ -69,6 +71,8 @@ class TurnIds:
             )
             for name, call in earlier.resumed.items()
         }
+        #: the agent's name -> ours, of the calls in `answered`
+        self._answered = {self._name_before(ours): ours for ours in earlier.answered}
         self._used: set[str] = set()  #: ours, of this run
         #: Repeated events of finished calls. They are a new call if anything follows from them.
         self._held: dict[str, tuple[agui.ToolCallStartEvent, list[_Part]]] = {}
@@ -87,9 +91,15 @@ class TurnIds:
         return self._calls[name].id if name in self._calls else name
 
     def names(self) -> "AgentNames":
-        """Return the agent's names of the calls of the run that this one resumes."""
+        """Return the agent's names of the calls that this run continues."""
+        answered = {ours: name for name, ours in self._answered.items() if name not in self._calls}
         names = {call.id: name for name, call in self._calls.items()}
-        return AgentNames(names, self._taken)
+        return AgentNames(answered | names, self._taken)
+
+    def _name_before(self, tool_call_id: str) -> str:
+        """Return the agent's name for a call of an earlier run."""
+        name = _name_of(tool_call_id)
+        return name if name in self._taken else tool_call_id
 
     # From the agent
 
@@ -190,6 +200,9 @@ class TurnIds:
     def _result(self, event: agui.ToolCallResultEvent) -> list[BaseEvent]:
         name = event.tool_call_id
         events: list[BaseEvent] = []
+        ours = self._calls[name].id if name in self._calls else self._answered.get(name)
+        if ours in self._earlier.answered:
+            return []  # the agent repeats a result that the client has sent
         if name in self._held:
             earlier_result = self._calls[name].result
             if earlier_result == event.message_id:

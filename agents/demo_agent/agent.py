@@ -31,6 +31,7 @@ _PLAIN: dict[str, Sequence[Step]] = {
     "subagent": [steps.suspend_subagent, steps.report_answers],
     "ask": [steps.propose_question, steps.report_calls],
     "restart": [steps.propose_transfer, steps.report_calls],
+    "client_tool": [steps.call_client_tool],
 }
 
 

@@ -8,6 +8,8 @@ from ag_ui.core import BaseEvent
 
 from agents.agui.strict_json import dumps
 from agents.demo_agent.tools import ask_user, charge, deploy, send_email, transfer
+from agents.sdk.chat import text_of
+from agents.sdk.context import tool_call_events
 from agents.sdk.step import StepContext
 
 Events = AsyncIterator[BaseEvent | list[BaseEvent]]
@@ -130,6 +132,18 @@ async def report_calls(context: StepContext) -> Events:
     yield context.text_message(
         "The decision is carried out." if number == 1 else f"All {number} are decided."
     )
+
+
+async def call_client_tool(context: StepContext) -> Events:
+    """Call the first tool that the client offers, or report the result that it has sent."""
+    tools, last = context.run_input.tools, context.run_input.messages[-1]
+    if isinstance(last, agui.ToolMessage):
+        yield context.text_message(f"The client's tool returned {text_of(last.content)}.")
+    elif tools:
+        message_id = context.open_message()
+        yield tool_call_events(context.new_id("t"), tools[0].name, "{}", message_id)
+    else:
+        yield context.text_message("I need a client that offers a tool.")
 
 
 async def fail(context: StepContext) -> Events:

@@ -379,6 +379,12 @@ class HistoryChanged(ContractError):
     code = "HISTORY_CHANGED"
 
 
+class ToolResultRejected(ContractError):
+    """A tool message is not the result of an open call of a tool that the client offered."""
+
+    code = "TOOL_RESULT_REJECTED"
+
+
 class PartialResume(ContractError):
     """Not every open interrupt is answered."""
 

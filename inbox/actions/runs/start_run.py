@@ -21,12 +21,14 @@ from inbox.actions.limits.limit_checks import check_new_run, may_run_more
 from inbox.actions.runs.pulled_runs import begin_pulled_run
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
+from inbox.actions.runs.tool_calls import settle_calls
 from inbox.models import Agent, Run, Thread
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select, insert_if_absent
 from inbox.platform.clock import database_now
 from inbox.queries.files.files import check_files_unchanged
 from inbox.queries.people.access import require
+from inbox.queries.runs.client_calls import new_results
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
     is_server_interrupt,
@@ -38,6 +40,7 @@ from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.decisions.unseen import is_consent
 from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.client_tools import check_not_repeated
 from inbox.rules.runs.contract import (
     InterruptState,
     ResumeEntry,
@@ -153,6 +156,10 @@ def _start_or_resume(
         latest = latest_run(thread)
         _check_idle(latest)
         _check_history(thread, latest, request)
+    results = new_results(thread, request.input)
+    if not is_new:
+        sent = request.input.get("messages", ())
+        check_not_repeated(stored=json.loads(thread.messages), sent=sent, results=results)
     check_not_paused(agent)
     check_new_run(team_id=agent.team_id, agent_id=agent.pk, is_new_thread=is_new)
     run = queue_run(
@@ -171,6 +178,7 @@ def _start_or_resume(
         claim=claim and may_run_more(agent.team_id),
     )
     audit_trail.record("run.started", actor, now, thread=thread, run=run)
+    settle_calls(thread=thread, run=run, results=results, now=now, client=actor)
     return StartedRun(run, replayed=False, lease=lease_of(run))
 
 
@@ -199,10 +207,14 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
     resumed_by: Run | None = getattr(interrupted, "resumed_by", None)
     if resumed_by:  # no interrupt is open, so each entry repeats a decision in force
         _check_not_partial(request.entries, interrupts)
+        _check_takes_results(new_results(thread, request.input), is_taken=False)
         return StartedRun(last_retry(resumed_by), replayed=True)
     _check_ends_grace(interrupted, sent_entries, states)
     if sent := request.input.get("messages", ()):
         check_unchanged(stored=json.loads(thread.messages), sent=sent)
+    if results := new_results(thread, request.input):
+        require(authorization.actor, thread.team_id, Permission.RUN, thread.agent_id)
+        _check_takes_results(results, is_taken=not _is_repeated(interrupts))
     entries = {entry.interrupt_id: entry for entry in new_entries}
     record_decisions(
         authorization,
@@ -230,6 +242,7 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         columns={"parent_external_id": request.parent_run_id},
         claim=claim and may_run_more(thread.team_id),
     )
+    settle_calls(thread=thread, run=run, results=results, now=now, client=authorization.actor)
     if run.pulled:
         begin_pulled_run(thread=thread, run=run, now=now)
     return StartedRun(run, replayed=False, lease=lease_of(run))
@@ -284,15 +297,27 @@ def _check_not_partial(
             )
 
 
+def _check_takes_results(results: Mapping[str, str], *, is_taken: bool) -> None:
+    """Raise ToolResultRejected if the run that resumes has no use for results of a client."""
+    if results and not is_taken:
+        raise errors.ToolResultRejected(
+            f"The run that resumes does not take the result of {next(iter(results))[:80]}: send it "
+            "in the run after it."
+        )
+
+
+def _is_repeated(interrupts: Sequence[InterruptWithDecision]) -> bool:
+    """Return True for a run that the server interrupted, which repeats its work."""
+    return all(is_server_interrupt(interrupt.row) for interrupt in interrupts)
+
+
 def _resume_input(
     interrupted: Run, interrupts: Sequence[InterruptWithDecision], request: RunRequest
 ) -> str:
     """
-    Return the input of the resume: the client's, or the interrupted run's own.
-
-    A run that the server interrupted repeats its work, and so needs its own input again.
+    Return the input of the resume: the client's, or the interrupted run's own if it is repeated.
     """
-    if all(is_server_interrupt(interrupt.row) for interrupt in interrupts):
+    if _is_repeated(interrupts):
         return input_without_conversation(interrupted)
     return json.dumps(request.input)
 

@@ -15,8 +15,8 @@ from inbox.queries.decisions.verified_decisions import check_approval
 from inbox.queries.policies.policies import denying_rules
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
-from inbox.rules.people.access import agent_actor
-from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from inbox.rules.people.access import Actor, agent_actor
+from inbox.rules.runs.states import CLIENT_EFFECT, InterruptStatus, Reason, ToolCallState
 
 
 class ProposedCall(NamedTuple):
@@ -128,16 +128,30 @@ def start_calls(
     return results
 
 
-def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetime) -> None:
-    """Store results of calls that have none; a call that was not run keeps its state."""
+def settle_calls(
+    *,
+    thread: Thread,
+    run: Run,
+    results: Mapping[str, str],
+    now: datetime,
+    client: Actor | None = None,
+) -> None:
+    """
+    Store results of calls that have none; a call that was not run keeps its state.
+
+    `client` has made the calls itself, else the agent has.
+    """
     if not results:
         return
     calls = _UNSETTLED.all(thread=thread.pk, ids=list(results))
     for call in calls:
         move_row(call, ToolCallState.SETTLED)
         call.result, call.settled_at = results[call.tool_call_id], now
-    save_calls(calls, ["state", "result", "settled_at"])
-    audit_trail.record_all(_settled_entry(thread, run, call, now) for call in calls)
+        if client is not None:
+            call.effect = CLIENT_EFFECT
+    save_calls(calls, ["state", "result", "settled_at", "effect"])
+    actor = client or agent_actor(thread.agent_id)
+    audit_trail.record_all(_settled_entry(thread, run, call, actor, now) for call in calls)
 
 
 def reset_calls(*, thread: Thread, ids: Sequence[str]) -> None:
@@ -237,12 +251,12 @@ def _attempt_entry(
 
 
 def _settled_entry(
-    thread: Thread, run: Run, call: ToolCall, now: datetime
+    thread: Thread, run: Run, call: ToolCall, actor: Actor, now: datetime
 ) -> audit_trail.EntryDraft:
     result = call.result or ""
     return audit_trail.build_entry(
         "tool.settled",
-        agent_actor(thread.agent_id),
+        actor,
         now,
         thread=thread,
         run=run,

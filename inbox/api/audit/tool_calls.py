@@ -44,7 +44,10 @@ class ToolCall(Schema):
     tool: Annotated[str, example("write_to_customer")] = source("name")
     state: ToolCallState
     effect: Annotated[TextOrNull, example("once")]
-    """The agent's declaration when the call starts: `read`, `idempotent` or `once`."""
+    """
+    The agent's declaration when the call starts: `read`, `idempotent` or `once`. It is `client` if
+    a client called its own tool and sent the result.
+    """
     proposed_args: Arguments
     approved_args: Arguments
     """Null without an approval; different from the proposed ones if somebody has edited them."""

@@ -1,13 +1,17 @@
 """The conversation and the events of a run."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from ag_ui.core import BaseEvent, Message
 from pydantic import TypeAdapter
 
 from agents.agui import wire
 from agents.agui.conversation import Conversation
-from inbox.models import Event, Run, Thread
+from inbox.models import Event, Run, Thread, ToolCall
+from inbox.rules.runs.client_tools import tool_messages
+from inbox.rules.runs.states import CLIENT_EFFECT
 
 _MESSAGES = TypeAdapter(list[Message])
 
@@ -21,8 +25,19 @@ def conversation_before(run: Run, thread: Thread) -> Conversation:
         json.loads(thread.state) if state in (None, {}, "") else state,
         json.loads(thread.client_messages),
     )
-    conversation.merge_input(_MESSAGES.validate_python(run_input.get("messages", [])))
+    messages = _MESSAGES.validate_python(run_input.get("messages", []))
+    conversation.merge_input(messages, calls_of_clients(thread, run_input))
     return conversation
+
+
+def calls_of_clients(thread: Thread, run_input: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the calls whose results clients have sent, in the order of the input."""
+    ids = [message["toolCallId"] for message in tool_messages(run_input)]
+    if not ids:
+        return []
+    calls = ToolCall.objects.filter(thread=thread, tool_call_id__in=ids, effect=CLIENT_EFFECT)
+    call_ids = set(calls.values_list("tool_call_id", flat=True))
+    return [name for name in dict.fromkeys(ids) if name in call_ids]
 
 
 def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:

@@ -19,7 +19,11 @@ from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
 from inbox.models.statements import Select
 from inbox.queries.files.files import with_file_links
-from inbox.queries.runs.conversations import committed_events, conversation_before
+from inbox.queries.runs.conversations import (
+    calls_of_clients,
+    committed_events,
+    conversation_before,
+)
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
@@ -131,6 +135,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
                 for answer in answers
                 if answer.proposal is not None and answer.proposal.is_approved
             },
+            answered=calls_of_clients(thread, run_input),
         ),
         is_resume=run.resumes is not None or run.retries is not None,
         has_history=has_history,

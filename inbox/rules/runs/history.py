@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agents.agui import strict_json
 from inbox.rules.errors import HistoryChanged
 from inbox.rules.schema.secrets import MASK
 from inbox.rules.text.messages import TranslatableMessage
@@ -11,8 +12,8 @@ Message = Mapping[str, Any]
 
 #: Activities and reasoning are the agent's, and many clients leave them out.
 _SPOKEN = ("user", "assistant", "tool", "system", "developer")
-#: Clients make system messages anew for each run, and results of tools may be masked for them.
-_COMPARED = ("user", "assistant")
+#: Clients make system messages anew for each run.
+_COMPARED = ("user", "assistant", "tool")
 
 
 def check_unchanged(*, stored: Sequence[Message], sent: Sequence[Message]) -> None:
@@ -63,13 +64,28 @@ def _is_same(stored: Message, sent: Message) -> bool:
         return False
     stored_content, content = _content(stored), _content(sent)
     if isinstance(stored_content, str) and isinstance(content, str):
+        if stored["role"] == "tool":
+            return is_same_result(stored_content, content)
         is_answer = stored["role"] == "assistant"
         # A client without access to secrets has read, and sends, a mask.
         is_masked = MASK in content
         return stored_content == content or (
             is_answer and (is_masked or stored_content.startswith(content))
         )
-    return bool(stored_content == content)
+    return bool(stored_content == content) or (stored["role"] == "tool" and MASK in str(content))
+
+
+def is_same_result(stored: str, sent: str) -> bool:
+    """Return True unless a client sends another result; it may be masked, or written anew."""
+    return stored == sent or MASK in sent or _json_value(stored) == _json_value(sent)
+
+
+def _json_value(text: str) -> Any:
+    """Return a result as a value; many clients write the JSON of what they have parsed."""
+    try:
+        return strict_json.loads(text)
+    except ValueError:
+        return text
 
 
 def _content(message: Message) -> Any:

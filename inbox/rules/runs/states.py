@@ -40,6 +40,10 @@ class ToolCallState(StrEnum):
     LAPSED = "lapsed"  #: approved, but not started in time; the approval is asked for again
 
 
+#: The effect of a call of a client's tool, which the client has made itself.
+CLIENT_EFFECT = "client"
+
+
 class ToolCallOutcome(StrEnum):
     """The outcome of the decisions on a tool call."""
 

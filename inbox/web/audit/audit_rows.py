@@ -17,7 +17,7 @@ from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of
 from inbox.rules.runs.headings import call_heading
-from inbox.rules.runs.states import RunStatus, ToolCallOutcome, ToolCallState
+from inbox.rules.runs.states import CLIENT_EFFECT, RunStatus, ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
@@ -134,7 +134,7 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         changes=_changes(call, interrupts),
         is_asked=any(interrupt.closed_at is None for interrupt in interrupts),
         unasked=gettext(_unasked(call)),
-        state=gettext(STATES[ToolCallState(call.state)]),
+        state=gettext(_state(call)),
         started_at=call.started_at,
         settled_at=call.settled_at,
         result=result[:_RESULT_CHARACTERS] + ("…" if len(result) > _RESULT_CHARACTERS else ""),
@@ -191,8 +191,16 @@ def _span_between(begun: datetime | None, end: datetime | None) -> str:
     return span(end - begun) if begun and end else ""
 
 
+def _state(call: ToolCall) -> str:
+    if call.effect == CLIENT_EFFECT:
+        return gettext_noop("Result from the client")
+    return STATES[ToolCallState(call.state)]
+
+
 def _unasked(call: ToolCall) -> str:
     """Return what became of a call without a decision: it ran only if it has started."""
+    if call.effect == CLIENT_EFFECT:
+        return gettext_noop("A tool of the client")
     if call.started_at is not None or call.state in RAN:
         return gettext_noop("Ran without approval")
     if call.run.status == RunStatus.FAILED:

@@ -25,6 +25,7 @@ from inbox.rules.audit.trail_consistency import CallTexts, mismatches
 from inbox.rules.decisions.consent import digest
 from inbox.rules.decisions.value_diff import differing_lines
 from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import CLIENT_EFFECT
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, without_mask_numbers
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
@@ -143,7 +144,12 @@ def _sets(
             masked_sets.get("approved"),
         ),
         _executed(
-            approved, last_start(details.compared), secrets, masks, masked_sets.get("executed")
+            approved,
+            last_start(details.compared),
+            secrets,
+            masks,
+            masked_sets.get("executed"),
+            is_of_client=row.effect == CLIENT_EFFECT,
         ),
     ]
 
@@ -154,11 +160,18 @@ def _executed(
     secrets: Secrets,
     masks: NumberedMasks,
     reveal: MaskedSet | None,
+    *,
+    is_of_client: bool,
 ) -> Arguments:
     """Return the executed arguments from the last start's audit entry; the call has none."""
     title = gettext("Executed")
     if start is None:
-        return Arguments(title, (), gettext("The audit trail has no entry for the start."), "", ())
+        note = (
+            gettext("The client of the run made the call.")
+            if is_of_client
+            else gettext("The audit trail has no entry for the start.")
+        )
+        return Arguments(title, (), note, "", ())
     recorded_digest, args = start["digest"], start["args"]
     if not isinstance(args, str):
         note = (

@@ -17,6 +17,7 @@ from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import (
     ACTIVE_RUN_STATUSES,
+    CLIENT_EFFECT,
     InterruptStatus,
     RunStatus,
     ToolCallState,
@@ -237,6 +238,8 @@ def _with_result(
 
 def _call(call: ToolCall, interrupts: Iterable[Interrupt], me: int | None) -> CallView:
     word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
+    if call.effect == CLIENT_EFFECT:
+        word = gettext_noop("Result from the client")
     rows = [row for row in interrupts if row.tool_call_id == call.pk]
     secrets = secrets_of_arguments(*(row.body for row in rows))
     return CallView(

@@ -454,3 +454,13 @@ def test_lists_of_runs_leave_terminal_events_out(api, world):
 
     assert ["terminal_event" in each.json()["results"][0] for each in lists] == [False, False]
     assert api.get(f"/api/runs/{run.pk}").json()["terminal_event"]["type"] == "RUN_FINISHED"
+
+
+def test_tools_of_a_client_are_rejected_where_no_result_can_follow(api):
+    tools = [{"name": "show_map", "description": "", "parameters": {}}]
+
+    answer = api.post("/api/runs", {"agent": "rehearsal", "message": "Hi", "tools": tools})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "UNKNOWN_NAME")
+    assert "tools" in answer.json()["detail"]
+    assert Run.objects.count() == 0

@@ -32,7 +32,9 @@ def with_content(message, content):
         with_content(SHOWN, [{"type": "text", "text": "See", "metadata": None}, PICTURE]),
         with_content(PROGRESS, {"done": 2}),
         with_content(ASK, [{"type": "text", "text": "Send the invoice"}]),
-        with_content(RESULT, '{"password": "masked"}'),
+        with_content(RESULT, f'{{"password": "{MASK}"}}'),
+        with_content(RESULT, '"ok"'),
+        with_content(RESULT, [{"type": "text", "text": MASK}]),
         with_content(REPLY, f"The password is {MASK}."),
         {"id": "new", "role": "user", "content": "Something else"},
     ],
@@ -51,6 +53,8 @@ def test_what_was_said_is_no_change(message):
         with_content(REPLY, "Sent to Kim and Per."),
         with_content(SHOWN, [{"type": "text", "text": "See"}]),
         with_content(SHOWN, "See"),
+        with_content(RESULT, "not ok"),
+        with_content(RESULT, ""),
     ],
 )
 def test_another_content_under_a_known_id_is_a_change(message):

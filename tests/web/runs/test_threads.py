@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -29,6 +30,7 @@ from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Interrupt, Thread
 from inbox.rules.people.access import SEED
+from tests.support import steps
 from tests.support.agents.agent_events import about, asking, proposed
 from tests.support.files.samples import png
 from tests.support.files.sending import sent
@@ -326,3 +328,25 @@ def test_administrators_keep_a_thread_and_others_see_it(ask, reads_ana, reads_bo
     assert "Kept whatever its age" in words(reads_bob.get(page))
     reads_ana.client.post(f"{page}keep", {"keep": "0"})
     assert not Thread.objects.get(pk=thread).is_kept
+
+
+def test_the_result_of_a_clients_tool_is_named_so(world, reads_bob):
+    tools = [{"name": "show_map", "description": "", "parameters": {}}]
+
+    def send(*messages):
+        draft = request(thread_id="t1")
+        sent_input = {**draft.input, "messages": messages, "tools": tools}
+        message = replace(draft, input=sent_input)
+        accepted = start_run(agent=world.agent, request=message, actor=world.actor(world.bob))
+        return steps.drive(accepted)
+
+    run = send(steps.user_message("rehearse:client_tool"))
+    call = run.tool_calls.get()
+    send({"id": "m", "role": "tool", "toolCallId": call.tool_call_id, "content": "Bergen shown"})
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+    assert "Result from the client" in page
+    assert "Bergen shown" in page
+    trail = words(reads_bob.get(reverse("audit_call", args=[call.pk])))
+    assert "A tool of the client" in trail
+    assert "The client of the run made the call." in trail

@@ -30,6 +30,22 @@ export const rehearsal = {
     assert.match(client.agent.messages[1].content, /Good morning/);
   },
 
+  async client_tool(open) {
+    const client = open();
+    const tools = [{ name: "pick_colour", description: "Pick a colour", parameters: {} }];
+    (await client.say("rehearse:client_tool", { tools })).expect("success");
+    const [call] = client.toolCalls();
+    assert.equal(call.name, "pick_colour");
+
+    const result = { role: "tool", toolCallId: call.id, content: "red" };
+    client.agent.addMessage({ id: randomUUID(), ...result });
+    (await client.run({ tools })).expect("success");
+    assert.equal(client.agent.messages.at(-1).content, "The client's tool returned red.");
+    (await client.say("Thanks", { tools })).expect("success");
+    const roles = client.agent.messages.map((message) => message.role);
+    assert.deepEqual(roles, ["user", "assistant", "tool", "assistant", "user", "assistant"]);
+  },
+
   async error(open) {
     const client = open();
     const run = await client.say("rehearse:error");
