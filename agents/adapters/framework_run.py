@@ -14,7 +14,7 @@ from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.background_loop import framework_loop
-from agents.agui.strict_json import dumps
+from agents.agui.strict_json import dumps, dumps_arguments
 from agents.json_schema import schema_violations
 from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
 from agents.sdk.context import ToolError, tool_call_events
@@ -30,9 +30,9 @@ from agents.sdk.tool_execution import (
     allows_call,
     error_text,
     refusal_result,
-    storable_text,
 )
 from agents.sdk.tools import MAX_OUTPUT_CHARACTERS
+from agents.storable import storable, storable_text
 
 _log = logging.getLogger(__name__)
 
@@ -181,7 +181,8 @@ class FrameworkRun:
         if self._message is None:
             self._message = self._carrier = self._new_id("m")
             self._put(agui.TextMessageStartEvent(message_id=self._message, role="assistant"))
-        self._put(agui.TextMessageContentEvent(message_id=self._message, delta=delta))
+        text = storable_text(delta)
+        self._put(agui.TextMessageContentEvent(message_id=self._message, delta=text))
 
     def end_message(self) -> None:
         """End the open message, if there is one."""
@@ -202,8 +203,9 @@ class FrameworkRun:
         self._names[call_id] = name
         # Without text the first call's id is the message id, as in clients.
         self._carrier = self._carrier or ours
-        arguments = dumps(_jsonable(dict(args)))
-        for event in tool_call_events(ours, name[:200] or "?", arguments, self._carrier):
+        arguments = dumps_arguments(arguments_of(args))
+        tool_name = storable_text(name)[:200] or "?"
+        for event in tool_call_events(ours, tool_name, arguments, self._carrier):
             self._put(event)
 
     def approved_arguments(
@@ -301,7 +303,7 @@ class FrameworkRun:
             raise RunEnding(self.end_reason)
         ours, journal = self._ours[call.call_id], self.ctx.journal
         try:
-            begin = journal.begin(ours, args=_jsonable(dict(call.args)), effect=call.effect)
+            begin = journal.begin(ours, args=arguments_of(call.args), effect=call.effect)
             permit = await self._in_engine_loop(begin)
         except ToolRefused as error:
             self.end_reason = f"{call.name} is not called: {error}"
@@ -353,10 +355,10 @@ class FrameworkRun:
         interrupt = Interrupt(
             id=self._new_id("i"),
             reason=reason,
-            message=message,
+            message=storable_text(message),
             tool_call_id=self._ours[call_id] if call_id is not None else None,
             response_schema=dict(response_schema) if response_schema is not None else None,
-            metadata=_jsonable(dict(metadata)) if metadata else None,
+            metadata=storable(dict(metadata)) if metadata else None,
             **({"expires_at": expires_at} if expires_at else expiry_field(expiry)),
         )
         self._interrupts.append(interrupt)
@@ -475,7 +477,7 @@ def tool_effect(metadata: Mapping[str, Any] | None) -> Effect:
 
 def argument_error(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Return the error of arguments that do not fit their schema, else ""."""
-    problem = best_match(schema_violations(schema, _jsonable(dict(args))))
+    problem = best_match(schema_violations(schema, arguments_of(args)))
     return f"{problem.json_path.removeprefix('$.')}: {problem.message}"[:500] if problem else ""
 
 
@@ -495,11 +497,17 @@ def question_from_args(args: Mapping[str, Any], default: str) -> str:
 
 def result_content(value: Any) -> str:
     """Return a tool's output as the content of its result: text, or JSON."""
-    return storable_text(value) if isinstance(value, str) else dumps(_jsonable(value))
+    if isinstance(value, str):
+        return storable_text(value)
+    return dumps_arguments(storable(value, text=str))
 
 
-def _jsonable(value: Any) -> Any:
-    return to_jsonable_python(value, fallback=str)
+def arguments_of(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as JSON; NaN, NUL and lone surrogates of a model stay as they are."""
+    try:
+        return dict(to_jsonable_python(dict(args), fallback=str, inf_nan_mode="constants"))
+    except ValueError:  # bytes that are not UTF-8, names with a lone surrogate
+        return dict(storable(dict(args)))
 
 
 def _describe_call(call: agui.ToolCall, result: str | None) -> str:

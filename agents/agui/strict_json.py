@@ -3,13 +3,14 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isfinite
 from typing import Any, NoReturn
 
 LARGEST_INTEGER = 2**53 - 1  #: doubles have gaps beyond
+_MAX_DIGITS = 4_300  #: that `int` converts
 
 # Possessive, and the closing quote is optional: one linear pass even over an unterminated string.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -76,6 +77,28 @@ def loads_arguments(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     return value
 
 
+def loads_of_agent(data: bytes, *, limits: Limits) -> Any:
+    """
+    Parse an event of an agent: any legal JSON, and what Python's `json` reads.
+
+    Of equal names the last one counts, as for most parsers. An integer of more than 4,300 digits
+    is text. `agents.storable` makes the rest of it fit for the log.
+
+    Raises:
+        JsonRejected: nothing else, whatever the input.
+    """
+    if len(data) > limits.max_bytes:
+        raise JsonRejected(f"{len(data)} bytes of JSON; at most {limits.max_bytes} are allowed.")
+    check_depth(data, limits.max_depth)
+    value = _parse(data, object_pairs_hook=dict, parse_constant=float, parse_int=_integer)
+    _check_values(value, limits.max_nodes, look_into_strings=False, allow_infinite=True)
+    return value
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MAX_DIGITS else digits
+
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -109,13 +132,14 @@ def check_depth(raw: bytes, max_depth: int) -> None:
         raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
 
 
-def _parse(raw: bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+def _parse(raw: bytes, **changes: Callable[[Any], Any]) -> Any:
+    hooks: dict[str, Any] = {
+        "object_pairs_hook": _object_without_duplicates,
+        "parse_constant": _Constant,
+        **changes,
+    }
     try:
-        return json.loads(
-            raw.decode(),
-            object_pairs_hook=_object_without_duplicates,
-            parse_constant=parse_constant or _reject_constant,
-        )
+        return json.loads(raw.decode(), **hooks)
     except JsonRejected:
         raise
     except UnicodeDecodeError:
@@ -140,8 +164,10 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _reject_constant(name: str) -> NoReturn:
-    raise JsonRejected(f"{name} is not JSON; send a finite number, null or text.")
+class _Constant(str):
+    """NaN, Infinity or -Infinity, until its place is known."""
+
+    __slots__ = ()
 
 
 def _check_values(
@@ -156,25 +182,49 @@ def _check_values(
         if kind is dict:
             stack.extend(item.values())
             if look_into_strings:
-                for key in item:
-                    _check_text(key)
+                _check_texts(value, item)
         elif kind is list:
             stack.extend(item)
         elif kind is str:
             if look_into_strings:
-                _check_text(item)
-        elif kind is float and not (allow_infinite or isfinite(item)):
-            raise JsonRejected("A number is too large for a double; send a finite number or text.")
+                _check_texts(value, (item,))
+        elif kind is _Constant or (kind is float and not (allow_infinite or isfinite(item))):
+            _reject_number(value, item)
         if nodes > max_nodes:
             raise JsonRejected(f"More than {max_nodes} values; send fewer, or several documents.")
 
 
-def _check_text(text: str) -> None:
-    if "\0" in text:
-        raise JsonRejected("A text holds the character NUL (\\u0000); leave it out.")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise JsonRejected(
-            "A text holds a lone surrogate escape; escape both halves or send the character."
-        ) from None
+def _check_texts(root: Any, texts: Iterable[str]) -> None:
+    for text in texts:
+        problem = ""
+        if "\0" in text:
+            problem = "A text holds the character NUL (\\u0000); leave it out."
+        elif _SURROGATE.search(text):
+            problem = (
+                "A text holds a lone surrogate escape; escape both halves or send the character."
+            )
+        if problem:
+            raise JsonRejected(f"{_place(root, text)}{problem}")
+
+
+def _reject_number(root: Any, number: Any) -> NoReturn:
+    problem = (
+        f"{number} is not JSON; send a finite number, null or text."
+        if isinstance(number, _Constant)
+        else "A number is too large for a double; send a finite number or text."
+    )
+    raise JsonRejected(f"{_place(root, number)}{problem}")
+
+
+def _place(root: Any, culprit: Any) -> str:
+    """Return where a value or a name is, such as "args.lines[3]: "; "" for the whole document."""
+    stack = [("", root)]
+    while stack:
+        path, item = stack.pop()
+        if item is culprit or (type(item) is dict and any(key is culprit for key in item)):
+            return f"{json.dumps(path.removeprefix('.'))[1:-1][:200]}: " if path else ""
+        if type(item) is dict:
+            stack += [(f"{path}.{key}", member) for key, member in item.items()]
+        elif type(item) is list:
+            stack += [(f"{path}[{index}]", member) for index, member in enumerate(item)]
+    return ""

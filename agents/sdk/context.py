@@ -12,6 +12,7 @@ from ag_ui.core import BaseEvent
 from agents.sdk.declarations import schema_of
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, check_duration
 from agents.sdk.present import Present
+from agents.storable import storable_text
 
 Args = Mapping[str, Any]
 EmitEvents = Callable[[Sequence[BaseEvent]], None]
@@ -144,7 +145,9 @@ def text_events(message_id: str, text: str, *, subagent: str | None = None) -> l
         agui.TextMessageStartEvent(
             message_id=message_id, role="assistant", subagent_run_id=subagent
         ),
-        agui.TextMessageContentEvent(message_id=message_id, delta=text, subagent_run_id=subagent),
+        agui.TextMessageContentEvent(
+            message_id=message_id, delta=storable_text(text), subagent_run_id=subagent
+        ),
         agui.TextMessageEndEvent(message_id=message_id, subagent_run_id=subagent),
     ]
 

@@ -17,7 +17,8 @@ from agents.sdk.context import AttachedFile, InterruptRequest, text_events, tool
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
 from agents.sdk.present import with_present
 from agents.sdk.schemas import approval_schema
-from agents.sdk.tools import InterruptTool, Tool
+from agents.sdk.tools import InterruptTool, InvalidArguments, Tool
+from agents.storable import storable, storable_text
 
 #: Deltas in a row before other tasks run on the event loop.
 _DELTAS_PER_YIELD = 64
@@ -87,7 +88,8 @@ class StepContext:
         seconds = every.total_seconds()
         yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
         for number, part in enumerate(parts):
-            yield agui.TextMessageContentEvent(message_id=message_id, delta=part)
+            delta = storable_text(part)
+            yield agui.TextMessageContentEvent(message_id=message_id, delta=delta)
             if seconds:
                 await self.clock.sleep(seconds)
             elif number % _DELTAS_PER_YIELD == 0:
@@ -111,7 +113,10 @@ class StepContext:
         """
         tool.check_arguments(args)
         # A JSON copy, so that later changes by the author have no effect.
-        json_args = to_jsonable_python(dict(args))
+        try:
+            json_args = to_jsonable_python(dict(args))
+        except ValueError as error:  # bytes that are not UTF-8
+            raise InvalidArguments(f"{tool.name} cannot take these arguments: {error}") from error
         call_id = self.new_id("t")
         self.proposed.append(ProposedCall(tool, call_id, json_args, expires_in))
         return tool_call_events(call_id, tool.name, dumps_arguments(json_args), self._message_id)
@@ -134,7 +139,7 @@ class StepContext:
         **fields: Any,
     ) -> Interrupt:
         """Add an interrupt; the run pauses at the end of the step."""
-        fields |= expiry_field(expires_in, self.clock.now())
+        fields = storable(fields) | expiry_field(expires_in, self.clock.now())
         interrupt = Interrupt(id=self.new_id("i"), reason=reason, **fields)
         self.interrupts.append(interrupt)
         self._files[interrupt.id] = files

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ag_ui.core import BaseEvent
 
 from agents.agui.interrupts import takes_approval
-from agents.agui.strict_json import dumps
+from agents.agui.strict_json import dumps, dumps_arguments
 from agents.json_schema import schema_violations
 from agents.port import Effect, InterruptAnswer, Proposal
 from agents.sdk.context import CallPaused, InterruptRequest, ToolContext, ToolError
@@ -16,6 +16,7 @@ from agents.sdk.declarations import pausing_once_tool
 from agents.sdk.expiry import TEAM_DEFAULT
 from agents.sdk.step import ProposedCall, StepContext
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool
+from agents.storable import storable_text
 
 _log = logging.getLogger(__name__)
 
@@ -215,7 +216,7 @@ async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
     for number in range(tries):
         try:
             # A copy, so that its message numbers start again.
-            return dumps(await tool.execute(replace(call)))
+            return dumps_arguments(await tool.execute(replace(call)))
         except CallPaused as pause:
             if tool.effect is Effect.ONCE:
                 raise OnceToolPaused(f"{tool.name}: {pausing_once_tool('call')}") from pause
@@ -238,8 +239,3 @@ async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
 def error_text(error: BaseException) -> str:
     """Return the storable text of an error."""
     return storable_text(str(error))[:_MAX_ERROR_CHARACTERS] or type(error).__name__
-
-
-def storable_text(text: str) -> str:
-    """Return text without NUL and lone surrogates, which databases and JSON reject."""
-    return text.encode(errors="replace").decode().replace("\0", "?")

@@ -3,12 +3,12 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
 
 from agents.json_schema import schema_violations
 from agents.port import Effect
@@ -30,6 +30,7 @@ from agents.sdk.functions import (
     output_hint,
 )
 from agents.sdk.present import Present
+from agents.storable import storable
 
 #: Of JSON text.
 MAX_OUTPUT_CHARACTERS = 256 * 1024
@@ -88,7 +89,7 @@ class Tool:
                 return pause.request
         elif isinstance(self.approval, Mapping):
             # The validated arguments: with defaults, and "500" as a number.
-            requirement = not schema_violations(self.approval, to_jsonable_python(args))
+            requirement = not schema_violations(self.approval, storable(args))
         else:
             requirement = self.approval
         if call.is_approved or not (requirement or self.always_requires_approval):
@@ -113,9 +114,11 @@ class Tool:
         async with asyncio.timeout(seconds):
             value = await call_tool_function(self.function, call, args)
         try:
-            # Keep infinity and NaN, which JSON rejects later, instead of writing null.
-            return to_jsonable_python(self.output.validate_python(value), inf_nan_mode="constants")
+            return storable(self.output.validate_python(value), text=str)
         except ValidationError as error:
+            # A text with a lone surrogate is no `str` for pydantic.
+            with suppress(ValidationError):
+                return storable(self.output.validate_python(storable(value)))
             raise InvalidOutput(f"{self.name} returned {_problems(error)}") from error
 
 
@@ -295,7 +298,7 @@ def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
 
 def _template_values(args: Args, validated_args: Args) -> dict[str, Any]:
     """Return the values for templates: the original arguments, and the defaults."""
-    json_args: dict[str, Any] = to_jsonable_python(dict(validated_args))
+    json_args: dict[str, Any] = storable(dict(validated_args))
     return {
         name: args[name] if name in args and _is_same(args[name], value) else value
         for name, value in json_args.items()

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic import BaseModel
-from pydantic_core import to_jsonable_python
 
 from agents.port import AgentMistake, RunContext
 from agents.sdk.agent import SdkAgent
@@ -34,6 +33,7 @@ from agents.sdk.workflow_steps import (
     fingerprint,
     workflow_changed,
 )
+from agents.storable import storable
 
 _log = logging.getLogger(__name__)
 
@@ -198,7 +198,7 @@ class WorkflowContext:
             # Else a JSON copy, so that later changes by the author have no effect.
             new_state = next(self._committed_states, None) or {
                 **self._context.state,
-                **to_jsonable_python(changes),
+                **deepcopy(storable(changes)),
             }
             self._context.run_input.state = new_state
             await self._emit(agui.StateSnapshotEvent(snapshot=new_state))

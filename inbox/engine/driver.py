@@ -17,6 +17,7 @@ from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayDiverged
 from agents.port import Agent, AgentMistake, InterruptAnswer
 from agents.registry import UnknownAgent
+from agents.storable import storable_model
 from inbox.actions.runs import claim, run_lease
 from inbox.actions.runs.agent_errors import record_agent_errors
 from inbox.actions.runs.recovery import interrupt_in_doubt, release_run
@@ -228,6 +229,7 @@ class Driver:
             self._log.warning("arguments not approved")
             return self._fail(code, PUBLIC_MESSAGES[code])
         if isinstance(last, agui.RunErrorEvent):
+            last = storable_model(last)
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
             raise ProtocolViolation("The agent stopped without a terminal event.")

@@ -14,6 +14,7 @@ from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
 from agents.agui.turn_ids import AgentNames, TurnIds
 from agents.sdk.expiry import format_expires_at
+from agents.storable import storable_model
 from inbox.actions.runs.event_log import Frame, encode_frame
 from inbox.actions.runs.run_lease import EventBatch
 from inbox.actions.runs.tool_calls import ProposedCall
@@ -83,7 +84,7 @@ class EventPipeline:
             ProtocolViolation, ReplayDiverged, ProtocolBroken, LimitExceeded.
             ArgumentsDiffer: a repeated call has other arguments than the approved ones.
         """
-        expanded = (part for event in _without_raw(events) for part in self._expander.expand(event))
+        expanded = (part for event in _storable(events) for part in self._expander.expand(event))
         return self._batch(self._new_events(coalesce(expanded)), from_agent=True)
 
     def call_id(self, name: str) -> str:
@@ -127,7 +128,7 @@ class EventPipeline:
             opening.message_id
         ):
             return EventBatch()
-        return self._batch(events, from_agent=False, is_bounded=True)
+        return self._batch(_storable(events), from_agent=False, is_bounded=True)
 
     def last_of_chunks(self) -> EventBatch:
         """Close the messages that the agent sent as chunks, which have no end event."""
@@ -135,7 +136,7 @@ class EventPipeline:
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[EventBatch, agui.RunFinishedEvent]:
         """Check the terminal event, and send snapshots before an interrupt outcome."""
-        calls, finished = self._ids.finish(finished)
+        calls, finished = self._ids.finish(storable_model(finished))
         proposed = self._batch(self._without_repeated(calls), from_agent=True)
         # A stopped agent does not repeat its committed events.
         if not (self._cursor.exhausted or self._assignment.stopped):
@@ -265,14 +266,18 @@ def merge(first: EventBatch, last: EventBatch) -> EventBatch:
     )
 
 
-def _without_raw(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
-    """Drop RAW events and `rawEvent`: provider-native data is not passed on to clients."""
+def _storable(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
+    """
+    Write as text what JSON and databases cannot hold.
+
+    Drop RAW events and `rawEvent`: provider-native data is not passed on to clients.
+    """
     for event in events:
         if isinstance(event, agui.RawEvent):
             continue
         if event.raw_event is not None:
             event = event.model_copy(update={"raw_event": None})  # noqa: PLW2901
-        yield event
+        yield storable_model(event)
 
 
 def _open_events(events: Iterable[BaseEvent]) -> list[BaseEvent]:

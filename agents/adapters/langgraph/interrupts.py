@@ -9,7 +9,6 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 from langgraph.types import Interrupt
 from pydantic import TypeAdapter
-from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
 from agents.adapters.langgraph.tool_calls import CallPause
@@ -27,6 +26,7 @@ from agents.agui.legacy.reported_calls import is_same_json
 from agents.json_schema import schema_violations
 from agents.sdk.expiry import parse_expires_in
 from agents.sdk.schemas import approval_schema_for
+from agents.storable import storable
 
 Json = dict[str, Any]
 #: The calls without a result: id -> (name, arguments).
@@ -75,7 +75,7 @@ class InterruptBuilder:
         Raises:
             UnknownToolCall.
         """
-        value = to_jsonable_python(interrupt.value, fallback=str)
+        value = storable(interrupt.value)
         fields = value if isinstance(value, dict) else {}
         if isinstance(requests := fields.get("action_requests"), list):
             configs = {action["action_name"]: action for action in fields["review_configs"]}

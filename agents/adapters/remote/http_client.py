@@ -19,7 +19,9 @@ T = TypeVar("T")
 EVENTS, JSON = "text/event-stream", "application/json"
 BYTES = "application/octet-stream"
 #: As deep as a stored event may be, so that a deep schema is rejected as one, with its own limit.
-_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES, max_depth=64)
+_EVENT_LIMITS = strict_json.Limits(
+    max_bytes=sse.MAX_EVENT_BYTES, max_depth=500, max_nodes=1_000_000
+)
 
 
 class InvalidResponse(Exception):
@@ -124,7 +126,7 @@ def is_compressed(response: httpx.Response) -> bool:
 def parse_event(data: bytes) -> dict[str, Any]:
     """Return the JSON object of an event, or raise InvalidResponse."""
     try:
-        value = strict_json.loads(data, limits=_EVENT_LIMITS)
+        value = strict_json.loads_of_agent(data, limits=_EVENT_LIMITS)
     except strict_json.JsonRejected as error:
         message = f"The agent sent an event that is no JSON: {error}"
         raise InvalidResponse(ProbeResult.NO_EVENT, message) from error

@@ -40,6 +40,7 @@ from agents.agui.legacy.dialects import (
 from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 from agents.port import InterruptAnswer, RunContext
 from agents.sdk.step import Clock
+from agents.storable import storable
 
 #: Servers that work longer send comments.
 IDLE_SECONDS = 30.0
@@ -47,6 +48,7 @@ CONNECT_SECONDS = 10.0
 #: Only connecting is retried, when nothing was sent yet.
 _TRIES = 3
 _UNREACHABLE = "AGENT_UNREACHABLE"
+_MAX_EVENT_DEPTH = 60  #: below the limit of events on our wire
 _PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION"
 _BROKE_OFF = "The agent's answer ended early."
 _ASKED_AGAIN = (
@@ -257,7 +259,7 @@ def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:
 
 def _decode_event(value: Json) -> BaseEvent:
     try:
-        return wire.decode(strict_json.dumps(value))
+        return wire.decode(strict_json.dumps(storable(value, max_depth=_MAX_EVENT_DEPTH)))
     except (ProtocolViolation, strict_json.JsonRejected) as error:
         kind = str(value.get("type"))[:60]
         raise RemoteFailed(

@@ -101,7 +101,7 @@ def to_content(
         raise ValueError(
             f"The interrupt {interrupt.id!r} is about the call {interrupt.tool_call_id!r}."
         )
-    arguments = strict_json.loads(call.function.arguments or "{}")
+    arguments = strict_json.loads_arguments(call.function.arguments or "{}")
     if not isinstance(arguments, dict):
         raise ValueError(f"The arguments of {call.id!r} are not an object.")  # noqa: TRY004 - of JSON
     function = FunctionCall(call.id, call.function.name, arguments)

@@ -125,7 +125,7 @@ class ReportedCalls:
             return self._complete(call_id, args)
         if call_id in settled or name == CONFIRMATION:
             return []
-        self.names[call_id], self.open[call_id] = name, strict_json.dumps(args)
+        self.names[call_id], self.open[call_id] = name, strict_json.dumps_arguments(args)
         self._added.add(call_id)
         start, *others = _call_events(call_id, name, args)
         return [{**start, "parentMessageId": message.get("id")}, *others]
@@ -153,7 +153,7 @@ def parse_embedded_json(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return strict_json.loads(value)
+        return strict_json.loads_arguments(value)
     except strict_json.JsonRejected:
         return value
 
@@ -161,7 +161,7 @@ def parse_embedded_json(value: Any) -> Any:
 def _call_events(call: str, name: str, arguments: Any) -> list[Json]:
     """Return the events of a call whose arguments came outside of the stream."""
     args = parse_embedded_json(arguments)
-    delta = strict_json.dumps(args if isinstance(args, dict) else {})
+    delta = strict_json.dumps_arguments(args if isinstance(args, dict) else {})
     return [
         {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name},
         {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": delta},

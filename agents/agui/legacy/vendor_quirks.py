@@ -81,7 +81,7 @@ def _parse_confirmation(events: list[Json]) -> tuple[Json, Json]:
     """Return the call to confirm, and the confirmation."""
     text = "".join(str(item.get("delta", "")) for item in events)
     try:
-        args = strict_json.loads(text)
+        args = strict_json.loads_arguments(text)
     except strict_json.JsonRejected:
         args = None
     fields = as_object(args)

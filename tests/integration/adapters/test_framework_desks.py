@@ -246,7 +246,7 @@ def test_a_result_that_no_database_can_keep_is_kept_as_far_as_it_can(world, refu
 
     run = start(world, "Refund A1 for 5.", agent=refunds.agent)
 
-    assert results(run) == ["paid?"]
+    assert results(run) == ["paid\\u0000"]
     assert ToolCall.objects.get().state == "settled"
 
 

@@ -19,7 +19,7 @@ class RemoteEndpoint:
     """Plays runs one after the other, and remembers what it was sent."""
 
     def __init__(self) -> None:
-        self.runs: list[list[dict[str, Any]]] = []
+        self.runs: list[list[dict[str, Any] | str]] = []  #: a str is sent as it is
         self.sent: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.capabilities: dict[str, Any] | None = None
@@ -54,7 +54,8 @@ class RemoteEndpoint:
                 self.send_header("Content-Type", "text/event-stream; charset=utf-8")
                 self.end_headers()
                 for event in outer.runs.pop(0):
-                    self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+                    text = event if isinstance(event, str) else json.dumps(event)
+                    self.wfile.write(f"data: {text}\n\n".encode())
                     self.wfile.flush()
 
             def log_message(self, *_args: object) -> None:

@@ -300,7 +300,7 @@ async def test_a_result_is_held_to_its_annotation():
 @pytest.mark.parametrize("effect", ["read", "idempotent", "once"])
 @pytest.mark.parametrize(
     ("text", "result"),
-    [("no such account", "no such account"), ("", "ToolError"), ("\ud800\0", "??")],
+    [("no such account", "no such account"), ("", "ToolError"), ("\ud800\0", "\\ud800\\u0000")],
 )
 async def test_a_function_that_did_nothing_says_why(effect, text, result):
     tries = []
