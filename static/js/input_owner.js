@@ -36,6 +36,8 @@ let pointer;
  */
 let typedAt = -Infinity;
 let isTypingDropped = false;
+/** Where the pointer was pressed in the request; a swap may take it away before it is released. */
+let pressed;
 
 // -- what is on screen ------------------------------------------------------------------------------
 
@@ -197,10 +199,22 @@ addEventListener(
     drop(event);
     if (detail > 1) return;
     say();
-    if (!isLateHere) return;
-    // The dialog or the field that it was for has no keys now.
-    typedAt = timeStamp;
-    isTypingDropped = true;
+    if (isLateHere) dropTyping(timeStamp);
+  },
+  true,
+);
+
+addEventListener("pointerdown", ({ target }) => (pressed = target.closest("#detail") && target), true);
+
+// Browsers send no click for a press whose element is gone when it ends.
+addEventListener(
+  "pointerup",
+  ({ timeStamp }) => {
+    if (pressed && !pressed.isConnected) {
+      say();
+      dropTyping(timeStamp);
+    }
+    pressed = undefined;
   },
   true,
 );
@@ -211,11 +225,16 @@ function isTypingIn(element) {
   return element.closest(`${FIELDS}, dialog`) !== null;
 }
 
+/** Drop what is typed next without a pause: the dialog or the field that it is for has no keys. */
+function dropTyping(timeStamp) {
+  typedAt = timeStamp;
+  isTypingDropped = true;
+}
+
 /** Close the dialog although its reader may be typing into it. */
 export function closeSheet() {
   document.querySelector("#sheet").close();
-  typedAt = performance.now();
-  isTypingDropped = true;
+  dropTyping(performance.now());
 }
 
 function isStillTyping({ target, timeStamp }) {
@@ -225,7 +244,8 @@ function isStillTyping({ target, timeStamp }) {
 
 /** Return whether a key was pressed before the request on screen was shown. */
 function isLate({ key, target, timeStamp }) {
-  if (timeStamp >= view.at || isTypingIn(target)) return false;
+  // Undo is about the decision that was sent before it, whatever is on screen by now.
+  if (timeStamp >= view.at || isTypingIn(target) || key === "u") return false;
   // After j the letters wait for the next request; only it can be decided, once it is on screen.
   return view.followsDecision || key === "Enter" || key === " ";
 }

@@ -122,6 +122,12 @@ class Sequence:
         for name in names.split():
             self._key(name)
 
+    def _late(self, names: str) -> None:
+        """Press keys a second ago: a busy browser has them only now."""
+        self._moment -= 1000
+        self._keys(names)
+        self._moment += 1000
+
     def _key(self, name: str, *, repeats: bool = False) -> None:
         *modifiers, key = name.split("+") if name != "+" else [name]
         flags = (_CONTROL if "Control" in modifiers else 0) | (_SHIFT if key.isupper() else 0)
@@ -184,9 +190,12 @@ class Sequence:
         self._mouse("mouseReleased")
 
     def _hover(self, name: str) -> None:
-        x, y = self._centre(name)
-        for self._place in ((x - 30, y - 30), (x, y)):
-            self._mouse("mouseMoved")
+        """Move the mouse to a control, and after it if it moves meanwhile."""
+        place = None
+        while place != (place := self._centre(name)):
+            x, y = place
+            for self._place in ((x - 30, y - 30), (x, y)):
+                self._mouse("mouseMoved")
 
     def _leave(self, _: str) -> None:
         """Move the mouse away and back."""
@@ -220,8 +229,7 @@ class Sequence:
         locator = self._page.locator(self._selector(name)).first
         expect(locator).to_be_visible()
         # Of what is on screen: a scroll is no part of the sequence.
-        box = locator.bounding_box()
-        assert box is not None, name
+        box = wait_for(locator.bounding_box)  # none while a swap replaces it
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
     def _selector(self, name: str) -> str:

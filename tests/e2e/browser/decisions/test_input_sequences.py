@@ -144,6 +144,11 @@ SECOND_CLICKS = [
         "hover approve; down approve; other rejects A; see banner; up",
         {"A": "rejected, note by another"},
     ),
+    critical(
+        "a press that a decision takes away",
+        "keys a Enter; down assign; see B; up; slowly rarar; keys Enter",
+        A,
+    ),
     Row("a click on a row that waits", "keys a Enter; click row C; see C", A),
     Row("a link that leaves while it is sent", "keys a Enter; click decided list", A),
     Row("g d while it is sent", "keys a Enter g d", A),
@@ -151,6 +156,7 @@ SECOND_CLICKS = [
 UNDO = [
     critical("undo of the second", "keys a Enter; see B; keys a Enter; gap 150; keys u", A),
     critical("undo at once", "keys a Enter u; see A", {}),
+    Row("undo when the next is shown already", "keys a Enter; see B; late u; see A", {}),
     critical("undo twice at once", "keys a Enter; see B; keys a Enter u u", {}),
     Row(
         "undo twice when both are recorded",
