@@ -16,10 +16,14 @@ from agents.agui.interrupts import takes_approval
 from agents.agui.legacy.dialects import common_fields, interrupt_fields
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
+    build_answer,
     build_decision,
     build_message,
+    parse_actions,
+    parse_wrapped_action,
     restrict_approval,
     takes_text_only,
+    unwrap,
 )
 from agents.agui.legacy.legacy_answers import CALLED_OFF
 from agents.agui.legacy.reported_calls import is_same_json
@@ -29,6 +33,8 @@ from agents.sdk.schemas import approval_schema_for
 from agents.storable import storable
 
 Json = dict[str, Any]
+#: The message of an interrupt that brings none.
+_NO_WORDS = "The agent asks for an answer."
 #: The calls without a result: id -> (name, arguments).
 OpenCalls = Mapping[str, tuple[str, Json]]
 
@@ -48,6 +54,7 @@ class PendingInterrupt:
     #: the calls of the middleware: {"name", "args", "allowed"}
     actions: list[Json] | None = None
     is_batch: bool = False  #: the answer is a list of decisions
+    form: str = ""  #: of the answer, if the graph asks as the older agent inbox reads it
     #: `call_id` raised it itself, so it gets the answer; None in states of earlier versions
     is_of_call: bool | None = None
     is_in_graph: bool = True  #: LangGraph has it; of several calls in one task it has the first
@@ -76,6 +83,47 @@ class InterruptBuilder:
             UnknownToolCall.
         """
         value = storable(interrupt.value)
+        actions = parse_actions(value)
+        if actions and (form := actions[0].get("form")):
+            pending = self._add_inbox_interrupts(interrupt, actions, form)
+        elif (action := parse_wrapped_action(value)) is not None:
+            call_id = self._call_of(action, f"{interrupt.id}-call")
+            name = self._framework_run.add_interrupt(
+                _NO_WORDS, call_id=call_id, metadata={"langgraph": action}
+            )
+            pending = PendingInterrupt(interrupt.id, [name])
+        else:
+            return self._add_own(interrupt, unwrap(value), raised_by, is_in_graph=is_in_graph)
+        return _with_caller(pending, raised_by, is_in_graph=is_in_graph)
+
+    def _add_inbox_interrupts(
+        self, interrupt: Interrupt[Any], actions: list[Json], form: str
+    ) -> PendingInterrupt:
+        names = [
+            self._add_action_interrupt(
+                self._call_of(action, f"{interrupt.id}-call{number}"), action, {}
+            )
+            for number, action in enumerate(actions, start=1)
+        ]
+        return PendingInterrupt(interrupt.id, names, actions=actions, form=form)
+
+    def _call_of(self, action: Json, new_id: str) -> str:
+        """Return the id of the call of an action, which is proposed if no model did."""
+        try:
+            return self._find_call(action)
+        except UnknownToolCall:
+            self._framework_run.propose(new_id, action["name"], action["args"])
+            return new_id
+
+    def _add_own(
+        self,
+        interrupt: Interrupt[Any],
+        value: Any,
+        raised_by: CallPause | None,
+        *,
+        is_in_graph: bool,
+    ) -> PendingInterrupt:
+        """Add the interrupts of LangChain's middlewares, or that of any other value."""
         fields = value if isinstance(value, dict) else {}
         if isinstance(requests := fields.get("action_requests"), list):
             configs = {action["action_name"]: action for action in fields["review_configs"]}
@@ -97,12 +145,7 @@ class InterruptBuilder:
         else:
             caller = raised_by.call_id if raised_by else None
             pending = self._add_plain_interrupt(interrupt, value, caller)
-        return replace(
-            pending,
-            call_id=raised_by.call_id if raised_by else None,
-            is_of_call=raised_by is not None and raised_by.is_own,
-            is_in_graph=is_in_graph,
-        )
+        return _with_caller(pending, raised_by, is_in_graph=is_in_graph)
 
     def add_breakpoint(self, nodes: Sequence[str]) -> PendingInterrupt:
         """Add an interrupt for a breakpoint of the graph."""
@@ -120,7 +163,7 @@ class InterruptBuilder:
         wire_fields = interrupt_fields(value, "langgraph")
         reason, message = (
             wire_fields["reason"],
-            wire_fields.get("message", "The agent asks for an answer."),
+            wire_fields.get("message", _NO_WORDS),
         )
         schema: Any = interrupt.response_schema or wire_fields.get("responseSchema")
         if reason == "tool_call" and raised_by is not None and raised_by in self._calls:
@@ -174,6 +217,17 @@ class InterruptBuilder:
         return schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()
 
 
+def _with_caller(
+    pending: PendingInterrupt, raised_by: CallPause | None, *, is_in_graph: bool
+) -> PendingInterrupt:
+    return replace(
+        pending,
+        call_id=raised_by.call_id if raised_by else None,
+        is_of_call=raised_by is not None and raised_by.is_own,
+        is_in_graph=is_in_graph,
+    )
+
+
 def build_answers(
     pending_interrupts: Iterable[PendingInterrupt], decisions: Sequence[InterruptDecision]
 ) -> Json:
@@ -197,11 +251,13 @@ def build_answers(
                 allowed=action["allowed"],
                 payload=decision.payload,
                 is_cancelled=decision.is_cancelled,
+                form=pending.form,
             )
             for decision, action in zip(group, pending.actions, strict=True)
         ]
+        is_single = not pending.is_batch and not pending.form
         answers[pending.id] = (
-            {"decisions": graph_decisions} if pending.is_batch else graph_decisions[0]
+            graph_decisions[0] if is_single else build_answer(graph_decisions, pending.form)
         )
     return answers
 

@@ -240,27 +240,46 @@ class DialectReader:
         self.dialect_info.notes[name] = {}
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
         self._note_schema(name, interrupt.get("responseSchema") or _schema_of(value))
+        if wrapped := self._wrapped_fields(name, value):
+            expiry = {key: interrupt[key] for key in ("expiresAt",) if key in interrupt}
+            return [{"id": name, **expiry, **wrapped}]
         return self._review_interrupts(name, value, interrupt.get("expiresAt")) or [
             {**_correct_langgraph(interrupt), "id": name}
         ]
 
+    def _wrapped_fields(self, name: str, value: Any) -> Json:
+        """Return the fields of an interrupt whose value CopilotKit's wrapper holds."""
+        action = human_in_the_loop.parse_wrapped_action(value)
+        if action is None:
+            inner = human_in_the_loop.unwrap(value)
+            return {} if inner is value else interrupt_fields(inner, "langgraph")
+        call = self._propose(action, f"{name}-call")
+        return {"reason": "input_required", "toolCallId": call, "metadata": {"langgraph": action}}
+
+    def _propose(self, action: Json, new_id: str) -> str:
+        """Return the id of the call of an action, which is sent if the agent has not sent it."""
+        parts = action["name"], action["args"]
+        call = self._calls.find(*parts) or new_id
+        self._proposed += self._calls.propose(call, *parts)
+        self._calls.open.pop(call, None)
+        return call
+
     def _review_interrupts(self, name: str, value: Any, expires_at: Any = None) -> list[Json]:
-        """Return the interrupts of LangChain's middleware, one per call, with their expiry."""
+        """Return the interrupts of a review, one per call, with their expiry."""
         actions = human_in_the_loop.parse_actions(value)
         if not actions:
             return []
         expiry = {"expiresAt": expires_at} if expires_at else {}
-        expiry |= {key: item for key, item in common_fields(value).items() if key == "expiresAt"}
+        fields = common_fields(as_object(value))
+        expiry |= {key: item for key, item in fields.items() if key == "expiresAt"}
         notes = self.dialect_info.notes
         notes.pop(name, None)
         new_interrupts = []
         for number, action in enumerate(actions, start=1):
             interrupt_id = f"{name}.{number}"
-            call_parts = action["name"], action["args"]
-            call = self._calls.find(*call_parts) or f"{interrupt_id}-call"
-            self._proposed += self._calls.propose(call, *call_parts)
-            self._calls.open.pop(call, None)
-            notes[interrupt_id] = {"id": name, "place": number, "allowed": action["allowed"]}
+            call = self._propose(action, f"{interrupt_id}-call")
+            note = {"id": name, "place": number, "allowed": action["allowed"]}
+            notes[interrupt_id] = note | ({"form": action["form"]} if "form" in action else {})
             new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         return new_interrupts
 
@@ -342,6 +361,8 @@ class DialectReader:
     def _translate_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
         fields = value if isinstance(value, dict) else {}
         interrupt = {"id": name, **interrupt_fields(value, "mastra" if is_mastra else "langgraph")}
+        if wrapped := self._wrapped_fields(name, value):
+            return {"id": name, **wrapped}
         if is_mastra and "responseSchema" not in interrupt:
             schema = parse_embedded_json(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
@@ -357,7 +378,7 @@ class DialectReader:
 def interrupt_fields(value: Any, framework: str) -> Json:
     """Return reason, metadata, message and schema of an interrupt with this value."""
     fields = value if isinstance(value, dict) else {}
-    reason, kind = fields.get("reason"), fields.get("kind")
+    reason, kind = fields.get("reason"), _kind_of(fields)
     # `reason` may be a business reason ("Duplicate charge"); `kind` then routes.
     routing = reason if reason in _CORE or not _is_name(kind) else kind
     interrupt: Json = {
@@ -372,6 +393,13 @@ def interrupt_fields(value: Any, framework: str) -> Json:
         if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in interrupt):
             interrupt["responseSchema"] = _open_approval(**_infer_schemas(proposed))
     return interrupt
+
+
+def _kind_of(fields: Mapping[str, Any]) -> Any:
+    """Return the kind of an interrupt; some agents call that of an approval its `type`."""
+    kind, type_ = fields.get("kind"), fields.get("type")
+    is_type = isinstance(type_, str) and not _is_name(kind) and _APPROVAL_KIND.search(type_)
+    return type_ if is_type else kind
 
 
 def proposed_fields(value: Mapping[str, Any]) -> Json:

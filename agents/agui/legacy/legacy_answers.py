@@ -95,22 +95,23 @@ def _langgraph_answers(info: DialectInfo, answers: Sequence[AgentAnswer]) -> dic
 
 
 def _langgraph_answer(info: DialectInfo, answers: Sequence[AgentAnswer]) -> Any:
-    """Return a single answer, or for LangChain's middleware a decision on each call, in order."""
+    """Return a single answer, or for a review a decision on each call, in order."""
     notes = {answer.interrupt_id: info.notes.get(answer.interrupt_id, {}) for answer in answers}
     if "allowed" not in notes[answers[0].interrupt_id]:
         return _plain(info, answers[0])
-    return {
-        "decisions": [
-            human_in_the_loop.build_decision(
-                name=answer.tool_name,
-                args=answer.args,
-                allowed=notes[answer.interrupt_id]["allowed"],
-                payload=answer.payload,
-                is_cancelled=answer.status == "cancelled",
-            )
-            for answer in sorted(answers, key=lambda answer: notes[answer.interrupt_id]["place"])
-        ]
-    }
+    form = notes[answers[0].interrupt_id].get("form", "")
+    decisions = [
+        human_in_the_loop.build_decision(
+            name=answer.tool_name,
+            args=answer.args,
+            allowed=notes[answer.interrupt_id]["allowed"],
+            payload=answer.payload,
+            is_cancelled=answer.status == "cancelled",
+            form=form,
+        )
+        for answer in sorted(answers, key=lambda answer: notes[answer.interrupt_id]["place"])
+    ]
+    return human_in_the_loop.build_answer(decisions, form)
 
 
 def _entry(answer: AgentAnswer, info: DialectInfo) -> Json:

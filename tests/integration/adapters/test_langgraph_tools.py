@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolRuntime
@@ -472,3 +472,102 @@ def test_a_call_that_asks_again_gets_no_answer_of_another_one(world, as_graph, b
 
     assert interrupt_row.message == "Which size for A1?"
     assert interrupt_row.tool_call.args == '{"order":"A1"}'
+
+
+# The older agent inbox, and CopilotKit's wrapper
+
+NOTE = {"title": "Opening hours"}
+
+
+def asks_older_inbox(*allowed, is_list=True):
+    """Build a graph that publishes a note, and tells what it got if it is not to."""
+
+    def node(_state):
+        request = {
+            "action_request": {"action": "publish_note", "args": NOTE},
+            "config": {f"allow_{name}": True for name in allowed},
+            "description": "Publish this note?",
+        }
+        answer = interrupt([request] if is_list else request)
+        answer = answer[0] if is_list else answer
+        return {"messages": [AIMessage(json.dumps(answer))]}
+
+    return one_node(node)
+
+
+def answer_of(run):
+    run.thread.refresh_from_db()
+    *_, last = [
+        message["content"]
+        for message in json.loads(run.thread.messages)
+        if message["role"] == "assistant" and message.get("content")
+    ]
+    return json.loads(last)
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+@pytest.mark.parametrize(
+    ("payload", "answer"),
+    [
+        ({"approved": True}, {"type": "accept", "args": None}),
+        (
+            {"approved": True, "editedArgs": {"title": "Hours"}},
+            {"type": "edit", "args": {"action": "publish_note", "args": {"title": "Hours"}}},
+        ),
+        ({"approved": False, "response": "Later"}, {"type": "response", "args": "Later"}),
+        ({"approved": False}, {"type": "ignore", "args": None}),
+    ],
+)
+def test_a_graph_of_the_older_inbox(world, as_graph, bob, is_list, payload, answer):
+    graph = asks_older_inbox("accept", "edit", "respond", "ignore", is_list=is_list)
+    run = start(world, "go", agent=as_graph(graph))
+    (row,) = open_interrupts(run)
+    steps.answer(row, bob, payload)
+
+    resumed = resumed_run(run)
+
+    assert (row.tool, row.args) == ("publish_note", '{"title":"Opening hours"}')
+    assert ToolCall.objects.count() == 1
+    assert answer_of(resumed) == answer
+
+
+def test_a_graph_of_the_older_inbox_that_cannot_ignore_is_not_resumed(world, as_graph, bob):
+    run = start(world, "go", agent=as_graph(asks_older_inbox("accept", "respond")))
+    steps.call_off(open_interrupts(run)[0], bob)
+
+    assert resumed_run(run).status == "cancelled"
+
+
+def test_a_graph_that_asks_through_copilotkit_gets_the_answer_as_it_is(world, as_graph, bob):
+    def node(_state):
+        action = {"action": "pick_plan", "args": {"seats": 4}}
+        answer = interrupt(
+            {"__copilotkit_interrupt_value__": action, "__copilotkit_messages__": []}
+        )
+        return {"messages": [AIMessage(json.dumps(answer))]}
+
+    run = start(world, "go", agent=as_graph(one_node(node)))
+    (row,) = open_interrupts(run)
+    steps.answer(row, bob, {"plan": "small"})
+
+    assert (row.tool, row.args) == ("pick_plan", '{"seats":4}')
+    assert answer_of(resumed_run(run)) == {"plan": "small"}
+
+
+def test_an_older_inbox_asks_about_the_call_of_its_tool(world, as_graph, bob):
+    @tool
+    def publish_note(title: str) -> str:
+        """Publish a note."""
+        request = {"action": "publish_note", "args": {"title": title}}
+        config = {"allow_accept": True, "allow_ignore": True}
+        (answer,) = interrupt([{"action_request": request, "config": config}])
+        return f"published {title}" if answer["type"] == "accept" else "left"
+
+    graph = create_agent(model(wants(call("publish_note", title="Hours")), "Done."), [publish_note])
+    run = start(world, "go", agent=as_graph(graph))
+    steps.approve(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert results(resumed) == ["published Hours"]
+    assert [row.state for row in ToolCall.objects.all()] == ["settled"]

@@ -282,3 +282,163 @@ async def test_value_that_only_looks_like_a_review_is_a_question(value):
 
     assert question.reason == "langgraph:interrupt"
     assert resume_of(server) == {ID: "What?"}
+
+
+# The older agent inbox, and CopilotKit's wrapper
+
+NOTE = {"title": "Opening hours", "body": "We open at nine."}
+EVERYTHING = ("accept", "edit", "respond", "ignore")
+
+
+def inbox_request(*allowed: str) -> dict[str, Any]:
+    return {
+        "action_request": {"action": "publish_note", "args": NOTE},
+        "config": {f"allow_{name}": name in allowed for name in EVERYTHING},
+        "description": "Publish this note?",
+    }
+
+
+ACCEPTED = {"type": "accept", "args": None}
+IGNORED = {"type": "ignore", "args": None}
+NEW_NOTE = {**NOTE, "title": "Hours"}
+
+
+@pytest.mark.parametrize("outcome", [False, True], ids=["event", "outcome"])
+@pytest.mark.parametrize(
+    ("payload", "answer"),
+    [
+        ({"approved": True}, ACCEPTED),
+        (
+            {"approved": True, "editedArgs": NEW_NOTE},
+            {"type": "edit", "args": {"action": "publish_note", "args": NEW_NOTE}},
+        ),
+        ({"approved": False, "response": "Later"}, {"type": "response", "args": "Later"}),
+        ({"approved": False, "reason": "No"}, IGNORED),
+    ],
+    ids=["accept", "edit", "respond", "ignore"],
+)
+@pytest.mark.parametrize("is_list", [True, False], ids=["list", "object"])
+async def test_the_older_inbox_gets_its_answer(is_list, payload, answer, outcome):
+    value: Any = [inbox_request(*EVERYTHING)] if is_list else inbox_request(*EVERYTHING)
+    stage, server = await interrupted_stage(asks(value, outcome=outcome), [started(), finished()])
+    (interrupt,) = stage.interrupts
+
+    await stage.answer(payload)
+
+    assert (interrupt.reason, interrupt.message) == ("tool_call", "Publish this note?")
+    (proposed,) = stage.conversation.messages[1].tool_calls
+    assert proposed.id == interrupt.tool_call_id
+    assert proposed.function.name == "publish_note"
+    assert resume_of(server) == {ID: [answer] if is_list else answer}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "members"),
+    [
+        (("accept", "ignore"), {"approved", "reason"}),
+        (("accept", "edit"), {"approved", "editedArgs"}),
+        (("accept", "respond"), {"approved", "reason", "response"}),
+        ((), {"approved", "reason"}),
+    ],
+)
+async def test_the_older_inbox_allows_what_its_config_says(allowed, members):
+    stage, _ = await interrupted_stage(asks([inbox_request(*allowed)]), [])
+
+    schema = stage.interrupts[0].response_schema
+
+    assert set(schema["properties"]) == members
+    if not allowed:
+        assert schema["properties"]["approved"]["const"] is False
+
+
+async def test_the_call_of_an_older_inbox_is_the_one_that_was_streamed():
+    streamed = vendor_servers.call("publish_note", "tc-1", NOTE)
+
+    stage, _ = await interrupted_stage(asks([inbox_request(*EVERYTHING)], streamed), [])
+
+    assert stage.interrupts[0].tool_call_id == "tc-1"
+
+
+async def test_an_older_inbox_that_was_called_off_is_ignored():
+    stage, server = await interrupted_stage(
+        asks([inbox_request(*EVERYTHING)]), [started(), finished()]
+    )
+
+    await stage.answer(cancelled(stage.interrupts[0]))
+
+    assert resume_of(server) == {ID: [IGNORED]}
+
+
+@pytest.mark.parametrize("allowed", [("accept",), ("respond",), ("accept", "edit", "respond")])
+async def test_what_cannot_be_ignored_is_not_resumed_when_called_off(allowed):
+    stage, server = await interrupted_stage(asks(inbox_request(*allowed)), [started(), finished()])
+
+    await stage.answer(cancelled(stage.interrupts[0]))
+
+    assert stage.outcome == "cancelled"
+    assert not server.last.get("forwardedProps")
+
+
+def wrapped(inner: Any) -> dict[str, Any]:
+    return {"__copilotkit_interrupt_value__": inner, "__copilotkit_messages__": []}
+
+
+@pytest.mark.parametrize("outcome", [False, True], ids=["event", "outcome"])
+async def test_a_wrapped_text_is_the_question(outcome):
+    stage, server = await interrupted_stage(
+        asks(wrapped("Which plan?"), outcome=outcome), [started(), finished()]
+    )
+    (interrupt,) = stage.interrupts
+
+    await stage.answer("The small one")
+
+    assert interrupt.message == "Which plan?"
+    assert interrupt.response_schema is None
+    assert resume_of(server) == {ID: "The small one"}
+
+
+@pytest.mark.parametrize("outcome", [False, True], ids=["event", "outcome"])
+@pytest.mark.parametrize("answer", ["pro", {"plan": "pro"}, 4])
+async def test_a_wrapped_action_is_a_call_with_any_answer(answer, outcome):
+    action = {"action": "pick_plan", "args": {"seats": 4}}
+    stage, server = await interrupted_stage(
+        asks(wrapped(action), outcome=outcome), [started(), finished()]
+    )
+    (interrupt,) = stage.interrupts
+    (proposed,) = stage.conversation.messages[1].tool_calls
+
+    await stage.answer(answer)
+
+    assert (interrupt.reason, interrupt.tool_call_id) == ("input_required", proposed.id)
+    assert interrupt.response_schema is None
+    assert (proposed.function.name, proposed.function.arguments) == ("pick_plan", '{"seats":4}')
+    assert resume_of(server) == {ID: answer}
+
+
+async def test_a_wrapped_action_that_is_called_off_is_not_resumed():
+    stage, server = await interrupted_stage(
+        asks(wrapped({"action": "pick_plan"})), [started(), finished()]
+    )
+
+    await stage.answer(cancelled(stage.interrupts[0]))
+
+    assert stage.outcome == "cancelled"
+    assert not server.last.get("forwardedProps")
+
+
+@pytest.mark.parametrize("type_", ["purchase_approval", "authorize", "confirm_delete"])
+async def test_the_type_of_an_approval_is_its_kind(type_):
+    value = {"type": type_, "message": "Buy 40 chairs?", "amount": 3600}
+
+    stage, _ = await interrupted_stage(asks(value), [])
+
+    (interrupt,) = stage.interrupts
+    assert (interrupt.reason, interrupt.message) == (f"langgraph:{type_}", "Buy 40 chairs?")
+    assert interrupt.response_schema["properties"]["approved"] == {"type": "boolean"}
+
+
+@pytest.mark.parametrize("type_", ["string", "question", 3])
+async def test_another_type_is_no_kind(type_):
+    stage, _ = await interrupted_stage(asks({"type": type_, "message": "How many?"}), [])
+
+    assert stage.interrupts[0].response_schema is None
