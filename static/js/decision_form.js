@@ -170,15 +170,23 @@ document.addEventListener("input", ({ target }) => {
   if (form && target.closest("#answer") && document.querySelector("#changes")) previewChanges(form);
 });
 
-// A folded text counts as read after it was opened.
+// A folded text counts as read after it was opened, and a long value after its last part came.
+function markRead(fold) {
+  fold.toggleAttribute("data-partial", Boolean(fold.querySelector(".value-more")));
+  if (fold.hasAttribute("data-partial")) return;
+  for (const box of fold.querySelectorAll("[name=opened]")) box.checked = true;
+}
+
 document.addEventListener(
   "toggle",
   ({ target }) => {
-    if (!target.open || !target.matches("[data-long]")) return;
-    for (const box of target.querySelectorAll("[name=opened]")) box.checked = true;
+    if (target.open && target.matches("[data-long]")) markRead(target);
   },
   true,
 );
+document.addEventListener("htmx:afterSettle", () => {
+  for (const fold of document.querySelectorAll("[data-partial]")) markRead(fold);
+});
 
 // Forms can also be submitted without htmx.
 document.addEventListener("submit", ({ target, defaultPrevented }) => {

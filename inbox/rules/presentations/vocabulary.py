@@ -1,6 +1,5 @@
 """The vocabulary of `metadata.signoff.present`, with which an author says how to show a request."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -142,9 +141,28 @@ def hints_from_outside(hints: Mapping[str, ValueHint]) -> Mapping[str, ValueHint
     }
 
 
+#: The codes of ISO 4217 that people pay with, without metals, funds and codes for tests.
+_CURRENCY_CODES = (
+    "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL "
+    "BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF "
+    "DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG "
+    "HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK "
+    "LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN "
+    "NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR "
+    "SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY "
+    "TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF "
+    "XPF YER ZAR ZMW ZWG "
+)
+_CURRENCIES = frozenset(_CURRENCY_CODES.split())
+_SIGNS = frozenset("$€£")
+#: Codes that are other units when they are not in capitals: a cup, all, a try.
+_WORDS = frozenset({"ALL", "CUP", "MOP", "TOP", "TRY"})
+
+
 def is_currency(unit: str) -> bool:
-    """Return whether a unit is a code or a sign of a currency, and no other text."""
-    return re.fullmatch(r"[A-Z]{3}|[$€£]", unit.upper()) is not None
+    """Return whether a unit is a code (ISO 4217) or a sign of a currency, and no other text."""
+    code = unit.upper()
+    return unit in _SIGNS or (code in _CURRENCIES and (unit == code or code not in _WORDS))
 
 
 def _parse(present: Mapping[str, Any]) -> Present:

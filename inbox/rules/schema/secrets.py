@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import count
+from types import NoneType
 from typing import Any
 
 from inbox.rules.errors import InvalidPayload
@@ -238,6 +239,10 @@ def masked_strings(value: Any) -> Any:
     return _walk(value, (), SecretMarks(), (), lambda *_: MASK, HiddenBy.NAME)
 
 
+_NEVER_SECRET = frozenset({int, float, bool, NoneType})
+_SCALARS = _NEVER_SECRET | {str}
+
+
 def _walk(
     value: Any,
     path: Path,
@@ -257,11 +262,15 @@ def _walk(
         members = {}
         for key, item in value.items():
             reason = HiddenBy.NAME if is_secret_name(key) else by
-            members[key] = _walk(
-                item, (*path, key), marks, marks.of_member(parts, key), hide, reason
-            )
+            if type(item) in _NEVER_SECRET or (reason is None and not parts and type(item) is str):
+                members[key] = item
+                continue
+            inner = marks.of_member(parts, key) if parts else ()
+            members[key] = _walk(item, (*path, key), marks, inner, hide, reason)
         return members
     if isinstance(value, list):
+        if by is None and not parts and all(type(item) in _SCALARS for item in value):
+            return list(value)
         return [
             _walk(item, (*path, position), marks, marks.of_item(parts, position), hide, by)
             for position, item in enumerate(value)

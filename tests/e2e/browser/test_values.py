@@ -141,13 +141,16 @@ def test_rows_of_a_long_table_come_as_they_are_reached(site: Site, page: Page) -
     rows = page.locator(".value-table tbody tr:not(.value-more)")
     expect(rows).to_have_count(10)
     page.get_by_text("Show all", exact=True).click()
+    is_read = page.locator("#answer .value-read [name=opened]")
 
     page.get_by_role("link", name=f"Show {ROWS - 10} more rows").click()
     for count in (110, 210, 310, 410, ROWS):
+        expect(is_read).not_to_be_checked()
         expect(rows).to_have_count(count)
         rows.last.scroll_into_view_if_needed()
 
     expect(page.locator(".value-more")).to_have_count(0)
+    expect(is_read).to_be_checked()
     assert rows.last.inner_text().split() == [f"A{ROWS - 1}", str(ROWS - 1)]
     expect(page.get_by_role("button", name=re.compile("^Approve "))).to_be_enabled()
 

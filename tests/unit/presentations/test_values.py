@@ -6,13 +6,14 @@ from inbox.rules.presentations.values import (
     FIRST_ROWS,
     MORE_ROWS,
     Look,
+    currency_decimals,
     money_text,
     rows_from,
     shown_parts,
     view_of,
     with_unit,
 )
-from inbox.rules.presentations.vocabulary import ValueHint, ValueType
+from inbox.rules.presentations.vocabulary import ValueHint, ValueType, is_currency
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,21 @@ def test_money_has_the_decimals_of_its_currency(value, minor_unit, unit, text):
     view = view_of("amount", value, hint)
 
     assert (view.look, view.text, view.unit) == (Look.MONEY, text, unit)
+
+
+@pytest.mark.parametrize(
+    ("unit", "decimals"),
+    [("EUR", 2), ("usd", 2), ("JPY", 0), ("KWD", 3), ("CLF", 4), ("CUP", 2), ("€", 2)],
+)
+def test_codes_of_iso_4217_are_currencies(unit, decimals):
+    assert is_currency(unit)
+    assert currency_decimals(unit) == decimals
+
+
+@pytest.mark.parametrize("unit", ["ABC", "row", "top", "all", "XXX", "XAU", "KGS2", "", "$$"])
+def test_other_units_of_three_letters_are_no_currencies(unit):
+    assert not is_currency(unit)
+    assert currency_decimals(unit) == 0
 
 
 def test_a_fraction_of_the_smallest_unit_is_displayed_as_it_is():
