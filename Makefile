@@ -130,7 +130,8 @@ lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versio
 	for extra in $(ALL_EXTRAS); do \
 		compile ../pyproject.toml --extra $$extra -c base.txt -c dev.txt -o $$extra.txt || exit 1; \
 	done && \
-	for server in $(SERVERS); do compile $$server.in -o $$server.txt || exit 1; done
+	for server in $(SERVERS); do \
+		compile $$(sed -n 's/^# uv: //p' $$server.in) $$server.in -o $$server.txt || exit 1; done
 
 # The installed list is kept beside what it installed: only another list costs an installation.
 install = { cmp -s requirements/$(1).txt $(VENV)/$(1).txt || { \

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from agents.agui import strict_json, wire
 from agents.agui.legacy.dialects import Dialect
-from agents.agui.legacy.legacy_clients import extract_answer
+from agents.agui.legacy.legacy_clients import extract_answer, with_message_ids
 from inbox import engine
 from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs.start_run import RunRequest
@@ -141,7 +141,7 @@ async def _record_and_yield(
 
 
 def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entrance) -> AguiResponse:
-    value, client_answer = extract_answer(dialect, value)
+    value, client_answer = extract_answer(dialect, with_message_ids(dialect, value))
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
     take_stream_of_team(agent.team_id)

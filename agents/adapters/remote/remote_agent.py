@@ -1,7 +1,7 @@
 """Remote agents: AG-UI over HTTP and server-sent events, in any known dialect."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +51,11 @@ _UNREACHABLE = "AGENT_UNREACHABLE"
 _MAX_EVENT_DEPTH = 60  #: below the limit of events on our wire
 _PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION"
 _BROKE_OFF = "The agent's answer ended early."
+_NOT_TAKEN = "DECISIONS_NOT_TAKEN"
+_ASKED_BETWEEN = "The agent asked something new before it had taken all answers."
+_LOOP = "QUESTION_REPEATED"
+#: A question that comes back so often after its answers is a loop.
+_MAX_REPEATS = 3
 _ASKED_AGAIN = (
     "The agent raised the answered interrupts again: it did not accept these decisions together. "
     "They were cancelled."
@@ -58,8 +63,8 @@ _ASKED_AGAIN = (
 #: The codes of runs that fail because of a remote agent, for the reference.
 FAILURES = {
     _UNREACHABLE: "A remote agent did not respond with AG-UI, or its response broke off.",
-    "DECISIONS_NOT_TAKEN": "A remote agent raised the answered interrupts again; they were "
-    "cancelled.",
+    _NOT_TAKEN: "A remote agent raised the answered interrupts again; they were cancelled.",
+    _LOOP: "A remote agent asked a question again unchanged, three times after it was answered.",
 }
 KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
@@ -115,13 +120,17 @@ class RemoteAgent:
         tools = {tool.name for tool in run_input.tools or ()}
         reader = DialectReader(ctx.run_key, answers=answers, client_tools=tools)
         try:
-            body = _request_body(run_input, ctx, info, answers)
+            *earlier, body = _request_bodies(run_input, ctx, info, answers)
             for result in answering.result_events(info, answers):
                 yield _decode_event(result)
+            for part in earlier:
+                async for event in self._partial_events(part, answers, ctx.run_key):
+                    yield event
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
                     if isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
                         await self._check_interrupts(event.outcome, reader, body, answers)
+                        _count_repeats(reader, info, event.outcome.interrupts)
                     ctx.save_checkpoint(reader.dialect_info.to_json())
                 yield event
                 if isinstance(event, _TERMINAL):
@@ -137,6 +146,20 @@ class RemoteAgent:
         except RemoteFailed as error:
             problem = error
         yield agui.RunErrorEvent(message=str(problem), code=problem.code)
+
+    async def _partial_events(
+        self, body: Json, answers: list[AgentAnswer], run_key: str
+    ) -> AsyncIterator[BaseEvent]:
+        """Yield the events of a request that has not all answers, without its end."""
+        async for event in self._events(body, DialectReader(run_key, answers=answers)):
+            if isinstance(event, agui.RunErrorEvent):
+                raise RemoteFailed(event.message, event.code or _UNREACHABLE)
+            if not isinstance(event, agui.RunFinishedEvent):
+                yield event
+            elif isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
+                raised = {interrupt.id for interrupt in event.outcome.interrupts}
+                if raised - {answer.interrupt_id for answer in answers}:
+                    raise RemoteFailed(_ASKED_BETWEEN, _NOT_TAKEN)
 
     async def _check_interrupts(
         self,
@@ -157,6 +180,10 @@ class RemoteAgent:
                 "The agent raised several interrupts without ids.", _PROTOCOL_VIOLATION
             )
         answered = {answer.interrupt_id for answer in answers}
+        if reader.dialect_info.dialect is Dialect.MASTRA and any(
+            interrupt.id in answered for interrupt in outcome.interrupts
+        ):
+            raise RemoteFailed(_ASKED_AGAIN.partition(" They")[0], _NOT_TAKEN)
         if reader.dialect_info.dialect is not Dialect.MICROSOFT or not any(
             interrupt.id in answered and not reader.has_call_of(interrupt)
             for interrupt in outcome.interrupts
@@ -168,7 +195,7 @@ class RemoteAgent:
         with contextlib.suppress(RemoteFailed):
             async for _ in self._events({**body, "resume": entries}, DialectReader("")):
                 pass
-        raise RemoteFailed(_ASKED_AGAIN, "DECISIONS_NOT_TAKEN")
+        raise RemoteFailed(_ASKED_AGAIN, _NOT_TAKEN)
 
     async def _events(self, body: Json, reader: DialectReader) -> AsyncIterator[BaseEvent]:
         try:
@@ -226,10 +253,33 @@ class RemoteAgent:
         return await find_target(self.url, self.hosts, resolver=self.resolver)
 
 
-def _request_body(
+def _count_repeats(
+    reader: DialectReader, info: DialectInfo, interrupts: Sequence[agui.Interrupt]
+) -> None:
+    """
+    Note how often each question has come back after its answer; a call that ran is progress.
+
+    Raises:
+        RemoteFailed: a question comes back for the third time.
+    """
+    repeats = reader.dialect_info.repeats
+    for interrupt in interrupts:
+        question = reader.digest_of(interrupt)
+        earlier = None if reader.has_results else info.repeats.get(question)
+        repeats[question] = 0 if earlier is None else earlier + 1
+        if repeats[question] >= _MAX_REPEATS:
+            raise RemoteFailed(
+                f"The agent asked the same question again, {_MAX_REPEATS} times after it was "
+                f"answered: {interrupt.message or interrupt.reason!r}. It does not read the "
+                "answers.",
+                _LOOP,
+            )
+
+
+def _request_bodies(
     run_input: RunAgentInput, ctx: RunContext, info: DialectInfo, answers: list[AgentAnswer]
-) -> Json:
-    """Return the input as JSON; the thread id is unique for the remote agent."""
+) -> list[Json]:
+    """Return the inputs as JSON; the thread id is unique for the remote agent."""
     body = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
     body |= {
         "protocolVersion": PROTOCOL_VERSION,
@@ -238,10 +288,11 @@ def _request_body(
         "state": run_input.state if run_input.state is not None else {},
         "forwardedProps": run_input.forwarded_props or {},
     }
-    if answers:
-        body |= answering.resume_fields(info, answers, run_input.forwarded_props)
-        body["messages"] += answering.resume_messages(info, answers)
-    return body
+    if not answers:
+        return [body]
+    body["messages"] += answering.resume_messages(info, answers)
+    fields = answering.resume_fields(info, answers, run_input.forwarded_props)
+    return [{**body, **each} for each in fields]
 
 
 def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:

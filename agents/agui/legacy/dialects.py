@@ -6,6 +6,8 @@ events, with or without a canonical outcome, Mastra's, which names the suspended
 deviations of single bridges (`vendor_quirks`).
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,7 +18,7 @@ from ag_ui.core import Interrupt
 
 from agents.agui import strict_json
 from agents.agui.interrupts import approval_schema, takes_approval
-from agents.agui.legacy import human_in_the_loop, vendor_quirks
+from agents.agui.legacy import human_in_the_loop, servers, vendor_quirks
 from agents.agui.legacy.reported_calls import ReportedCalls, parse_embedded_json
 from agents.agui.legacy.vendor_quirks import as_object
 
@@ -68,6 +70,8 @@ class DialectInfo:
     #: the interrupts whose agent reads `approved` of the answer, so that it can be told of an end
     #: that nobody decided
     declinable: list[str] = field(default_factory=list)
+    #: digest of a question -> how often it came back unchanged after its answer
+    repeats: dict[str, int] = field(default_factory=dict)
 
     def agent_interrupt_id(self, interrupt_id: str) -> str:
         """Return the agent's id of an interrupt, which may differ from ours."""
@@ -81,7 +85,12 @@ class DialectInfo:
         """Parse the result of `to_json`; canonical if there is none."""
         if not value:
             return cls()
-        return cls(Dialect(value["dialect"]), value["notes"], value.get("declinable", []))
+        return cls(
+            Dialect(value["dialect"]),
+            value["notes"],
+            value.get("declinable", []),
+            value.get("repeats", {}),
+        )
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,21 @@ class DialectReader:
         """Return True if this run has sent the call that an interrupt is about."""
         return interrupt.tool_call_id in self._calls.open
 
+    @property
+    def has_results(self) -> bool:
+        """Return whether a tool call got its result in this run."""
+        return self._calls.has_results
+
+    def digest_of(self, interrupt: Interrupt) -> str:
+        """Return a digest of a question, without its ids."""
+        call = interrupt.tool_call_id or ""
+        parts = [
+            *(interrupt.reason, interrupt.message, interrupt.response_schema),
+            *(self._calls.names.get(call), self._calls.arguments.get(call)),
+            None if interrupt.message or call else interrupt.metadata,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
     def _is_echo(self, event: Json) -> bool:
         """
         Return True if LangGraph's bridge repeats the original arguments of an edited call.
@@ -162,8 +186,11 @@ class DialectReader:
             result: Json = {"type": "interrupt", "interrupts": [interrupt]}
         elif self._held:
             result = self._translate_held_events()
+        elif outcome == "cancelled":
+            result = {"type": "cancelled"}
         else:
-            result = {"type": "cancelled" if outcome == "cancelled" else "success"}
+            waiting = None if self._confirmations else self._waiting_calls()
+            result = waiting or {"type": "success"}
         return self._run_end(final_event, result, before)
 
     def _run_end(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
@@ -195,7 +222,10 @@ class DialectReader:
             )
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
-        if self._is_langgraph(interrupts):
+        if interrupts and all(map(vendor_quirks.mastra_value, interrupts)):
+            self.dialect_info.dialect = Dialect.MASTRA
+            interrupts = [self._translate_mastra(item["id"], item) for item in interrupts]
+        elif self._is_langgraph(interrupts):
             self.dialect_info.dialect = Dialect.LANGGRAPH
             interrupts = [
                 translation
@@ -209,23 +239,22 @@ class DialectReader:
             }
             self.dialect_info = DialectInfo(Dialect.MICROSOFT, notes)
             interrupts = [vendor_quirks.microsoft_interrupt(interrupt) for interrupt in interrupts]
-        elif any(map(vendor_quirks.takes_behavior, interrupts)):
-            of_claude = list(filter(vendor_quirks.takes_behavior, interrupts))
-            notes = {str(item.get("id")): {"kind": vendor_quirks.BEHAVIOR} for item in of_claude}
-            self.dialect_info = DialectInfo(Dialect.CANONICAL, notes)
-            interrupts = [
-                vendor_quirks.behavior_interrupt(item) if item in of_claude else item
-                for item in interrupts
-            ]
-        elif any(map(vendor_quirks.proof_of, interrupts)):
-            proofs = {str(item.get("id")): vendor_quirks.proof_of(item) for item in interrupts}
-            self.dialect_info.notes |= {name: {"metadata": it} for name, it in proofs.items() if it}
-            interrupts = list(map(vendor_quirks.without_proof, interrupts))
-        elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
-            call_ids = {vendor_quirks.tool_call_id_of(interrupt) for interrupt in interrupts}
-            left = [name for name in self._calls.open if name not in call_ids]
-            interrupts = [*interrupts, *self._deferred_results(left)]
+        else:
+            left: list[str] = []
+            if interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
+                call_ids = set(map(vendor_quirks.tool_call_id_of, interrupts))
+                left = [name for name in self._calls.open if name not in call_ids]
+            interrupts = [self._translate_quirks(as_object(item)) for item in interrupts]
+            interrupts += self._deferred_results(left)
         return {**outcome, "interrupts": interrupts}
+
+    def _translate_quirks(self, interrupt: Json) -> Json:
+        """Return an interrupt of AG-UI 1.0 without the deviations of its server."""
+        for server in servers.SERVERS:
+            if server.recognises(interrupt):
+                self.dialect_info.notes[str(interrupt.get("id"))] = server.note(interrupt)
+                return server.translate(interrupt)
+        return interrupt
 
     def _is_langgraph(self, interrupts: list[Any]) -> bool:
         """Return True for a canonical outcome of LangGraph's bridge, answered by a map."""
@@ -304,6 +333,31 @@ class DialectReader:
             for name, call in ids.items()
         ]
 
+    def _waiting_calls(self) -> Json:
+        """
+        Return the outcome of a run that ends with open calls after which it said nothing.
+
+        Agno asks in this way, and is answered with a tool message; {} if no call is open. Calls of
+        tools of the client are the client's.
+        """
+        calls = [
+            call
+            for call in self._calls.silent_calls()
+            if self._calls.names[call] not in self._client_tools
+        ]
+        ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
+        if not ids:
+            return {}
+        notes = {
+            name: {"toolCallId": call, "kind": servers.TOOL_MESSAGE} for name, call in ids.items()
+        }
+        self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
+        interrupts = [
+            servers.tool_message_interrupt(name, call, self._calls.names[call])
+            for name, call in ids.items()
+        ]
+        return {"type": "interrupt", "interrupts": interrupts}
+
     def _translate_draft(self, legacy: Json) -> tuple[list[Json], Json]:
         """Return the events of the interrupt's tool call, if it had none, and the interrupt."""
         name = str(legacy.get("id") or f"{self._run_key}-i1")
@@ -340,30 +394,49 @@ class DialectReader:
         return before, interrupt
 
     def _translate_held_events(self) -> Json:
-        is_mastra = len(self._held) == 1 and _is_mastra(self._held[0][1])
-        self.dialect_info.dialect = Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH
+        if all(vendor_quirks.is_mastra(value) for _, value in self._held):
+            self.dialect_info.dialect = Dialect.MASTRA
+            interrupts = [
+                self._translate_mastra(name or vendor_quirks.mastra_id(value), value)
+                for name, value in self._held
+            ]
+            return {"type": "interrupt", "interrupts": interrupts}
+        self.dialect_info.dialect = Dialect.LANGGRAPH
         interrupts = []
         for number, (interrupt_id, value) in enumerate(self._held, start=1):
-            if is_mastra or not interrupt_id:
-                name = interrupt_id or f"{self._run_key}-i{number}"
-                names = ("toolCallId", "runId") if is_mastra else ()
-                note = {key: value[key] for key in names if isinstance(value.get(key), str)}
-                self.dialect_info.notes[name] = note
-            else:
-                name = interrupt_id
-                self.dialect_info.notes[name] = {}
+            name = interrupt_id or servers.id_in(value) or f"{self._run_key}-i{number}"
+            self.dialect_info.notes[name] = servers.note_of_event(value)
             self._note_schema(name, _schema_of(value))
             interrupts += self._review_interrupts(name, value) or [
-                self._translate_event(name, value, is_mastra=is_mastra)
+                self._translate_event(name, value, "langgraph")
             ]
         return {"type": "interrupt", "interrupts": interrupts}
 
-    def _translate_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
+    def _translate_mastra(self, name: str, event: Json) -> Json:
+        """
+        Return the interrupt of a call that Mastra's bridge suspended.
+
+        It does not stream that call; `event` is the old event or the interrupt of its outcome.
+        """
+        value = vendor_quirks.mastra_value(event) or event
+        call = str(event.get("toolCallId"))
+        run = value.get("runId")
+        self.dialect_info.notes[name] = {"toolCallId": call, "runId": run}
+        if isinstance(value.get("toolName"), str):
+            self._proposed += self._calls.propose(call, value["toolName"], value.get("args"))
+            self._calls.open.pop(call, None)
+        interrupt = self._translate_event(name, {**value, "toolCallId": call}, "mastra")
+        if "id" in event:
+            interrupt |= {key: event[key] for key in event if key != "toolCallId"}
+        question = common_fields(as_object(value.get("suspendPayload")))
+        return {**{key: question[key] for key in ("message",) if key in question}, **interrupt}
+
+    def _translate_event(self, name: str, value: Any, framework: str) -> Json:
         fields = value if isinstance(value, dict) else {}
-        interrupt = {"id": name, **interrupt_fields(value, "mastra" if is_mastra else "langgraph")}
+        interrupt = {"id": name, **interrupt_fields(value, framework)}
         if wrapped := self._wrapped_fields(name, value):
             return {"id": name, **wrapped}
-        if is_mastra and "responseSchema" not in interrupt:
+        if framework == "mastra" and "responseSchema" not in interrupt:
             schema = parse_embedded_json(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
         call = fields.get("toolCallId")
@@ -516,13 +589,6 @@ def _reason(reason: Any, framework: str) -> str:
 
 def _is_name(text: Any) -> bool:
     return isinstance(text, str) and _REASON.fullmatch(text) is not None
-
-
-def _is_mastra(value: Any) -> bool:
-    return isinstance(value, dict) and (
-        value.get("type") == "mastra_suspend"
-        or (isinstance(value.get("toolCallId"), str) and "suspendPayload" in value)
-    )
 
 
 def is_langgraph_id(name: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agents.agui.legacy import human_in_the_loop, vendor_quirks
+from agents.agui.legacy import human_in_the_loop, servers, vendor_quirks
 from agents.agui.legacy.dialects import (
     AgentAnswer,
     Dialect,
@@ -18,9 +18,13 @@ from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 CALLED_OFF: Json = {"approved": False, "cancelled": True}
 
 
-def resume_fields(info: DialectInfo, answers: Sequence[AgentAnswer], forwarded_props: Any) -> Json:
+def resume_fields(
+    info: DialectInfo, answers: Sequence[AgentAnswer], forwarded_props: Any
+) -> list[Json]:
     """
-    Return the fields of a RunAgentInput that resume a run in the dialect it was interrupted in.
+    Return the fields of the inputs that resume a run in the dialect it was interrupted in.
+
+    One input has all answers, except for Mastra's bridge, which takes one call at a time.
 
     Raises:
         CancellationUnsupported: an interrupt was cancelled, and the agent cannot be told so.
@@ -29,24 +33,40 @@ def resume_fields(info: DialectInfo, answers: Sequence[AgentAnswer], forwarded_p
         # A workflow whose requests were cancelled would take messages for a new conversation.
         is_workflow = info.dialect is Dialect.MICROSOFT and not _is_approval(info, answers[0])
         resume: Any = [_entry(answer, info) for answer in answers]
-        return {"resume": resume, **({"messages": []} if is_workflow else {})}
+        return [{"resume": resume, **({"messages": []} if is_workflow else {})}]
     if info.dialect is Dialect.RESULTS:
         others = [
             _entry(answer, info) for answer in answers if answer.interrupt_id not in info.notes
         ]
-        return {"resume": others} if others else {}
+        return [{"resume": others} if others else {}]
     props = dict(forwarded_props) if isinstance(forwarded_props, dict) else {}
     first = answers[0]
     note = info.notes.get(first.interrupt_id, {})
     if info.dialect is Dialect.DRAFT:
         name = {"interruptId": first.interrupt_id} if note.get("has_id") else {}
-        return {"resume": {**name, "payload": _draft_payload(info, first)}}
+        return [{"resume": {**name, "payload": _draft_payload(info, first)}}]
     if info.dialect is Dialect.MASTRA:
-        command = {"resume": _plain(info, first), "interruptEvent": note}
-        return {"forwardedProps": {**props, "command": command}}
+        return [_mastra_fields(info, answer, props) for answer in answers]
     by_id = _langgraph_answers(info, answers)
     resume = by_id if all(map(is_langgraph_id, by_id)) else next(iter(by_id.values()))
-    return {"forwardedProps": {**props, "command": {"resume": resume}}}
+    # LangGraph's bridge gives several entries to the first question as one object, which is true.
+    entries = [_resolved(name, value) for name, value in by_id.items()] if len(by_id) == 1 else []
+    fields = {"forwardedProps": {**props, "command": {"resume": resume}}}
+    return [{**fields, **({"resume": entries} if entries else {})}]
+
+
+def _mastra_fields(info: DialectInfo, answer: AgentAnswer, props: Json) -> Json:
+    """Return the fields for one suspended call; false is how its bridge is told of an end."""
+    value = False if answer.status == "cancelled" else answer.payload
+    command = {"resume": value, "interruptEvent": info.notes.get(answer.interrupt_id, {})}
+    return {
+        "forwardedProps": {**props, "command": command},
+        "resume": [_resolved(answer.interrupt_id, value)],
+    }
+
+
+def _resolved(interrupt_id: str, payload: Any) -> Json:
+    return {"interruptId": interrupt_id, "status": "resolved", "payload": payload}
 
 
 def resume_messages(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Json]:
@@ -60,24 +80,54 @@ def resume_messages(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[J
             "toolCallId": event["toolCallId"],
             "content": event["content"],
         }
-        for event in result_events(info, answers)
+        for event in _results(info, answers)
     ]
 
 
 def result_events(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Json]:
-    """Return the result events, in the dialect whose answers are tool results."""
-    if info.dialect is not Dialect.RESULTS:
-        return []
+    """
+    Return the result events, in the dialect whose answers are tool results.
+
+    The result of a call that was approved is the agent's.
+    """
+    return [
+        event
+        for event, answer in zip(_results(info, answers), _with_notes(info, answers), strict=True)
+        if not _is_confirmed(info, answer)
+    ]
+
+
+def _results(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Json]:
     return [
         {
             "type": "TOOL_CALL_RESULT",
             "messageId": f"{answer.interrupt_id}-result",
             "toolCallId": info.notes[answer.interrupt_id]["toolCallId"],
-            "content": vendor_quirks.result_text(answer.status, answer.payload),
+            "content": _result_text(info, answer),
         }
-        for answer in answers
-        if answer.interrupt_id in info.notes
+        for answer in _with_notes(info, answers)
     ]
+
+
+def _with_notes(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[AgentAnswer]:
+    """Return the answers that are sent as results of their calls."""
+    if info.dialect is not Dialect.RESULTS:
+        return []
+    return [answer for answer in answers if answer.interrupt_id in info.notes]
+
+
+def _result_text(info: DialectInfo, answer: AgentAnswer) -> str:
+    is_message = info.notes[answer.interrupt_id].get("kind") == servers.TOOL_MESSAGE
+    text = servers.tool_message_text if is_message else vendor_quirks.result_text
+    return text(answer.status, answer.payload)
+
+
+def _is_confirmed(info: DialectInfo, answer: AgentAnswer) -> bool:
+    """Return True if the agent makes the call itself, and so has its result."""
+    note = info.notes[answer.interrupt_id]
+    answered = vendor_quirks.as_object(answer.payload)
+    is_approved = answer.status == "resolved" and answered.get("approved") is True
+    return note.get("kind") == servers.TOOL_MESSAGE and is_approved and not answered.get("result")
 
 
 def can_answer(info: DialectInfo) -> bool:
@@ -116,16 +166,15 @@ def _langgraph_answer(info: DialectInfo, answers: Sequence[AgentAnswer]) -> Any:
 
 def _entry(answer: AgentAnswer, info: DialectInfo) -> Json:
     entry: Json = {"interruptId": answer.interrupt_id, "status": answer.status}
-    payload = answer.payload
+    payload, note = answer.payload, info.notes.get(answer.interrupt_id, {})
     if info.dialect is Dialect.GOOGLE and answer.interrupt_id in info.notes:
         payload = vendor_quirks.google_answer(payload)
     elif info.dialect is Dialect.MICROSOFT and _is_approval(info, answer):
         payload = vendor_quirks.microsoft_answer(payload)
-    elif info.notes.get(answer.interrupt_id, {}).get("kind") == vendor_quirks.BEHAVIOR:
-        payload = vendor_quirks.behavior_answer(payload)
+    else:
+        payload = _server_payload(note, answer)
     if answer.status == "resolved":
         entry["payload"] = payload  # null is an answer, too
-    note = info.notes.get(answer.interrupt_id, {})
     if info.dialect is Dialect.CANONICAL and (answer.metadata or "metadata" in note):
         entry["metadata"] = {**(answer.metadata or {}), **note.get("metadata", {})}
     return entry
@@ -135,20 +184,42 @@ def _is_approval(info: DialectInfo, answer: AgentAnswer) -> bool:
     return bool(info.notes[answer.interrupt_id]["kind"] == vendor_quirks.APPROVAL)
 
 
+def _server_payload(note: Json, answer: AgentAnswer) -> Any:
+    """
+    Return an answer in the form of the server that asked (`servers`).
+
+    Raises:
+        CancellationUnsupported: CrewAI takes an end for its default outcome, or its first one.
+    """
+    payload = answer.payload
+    match note.get("kind"):
+        case vendor_quirks.BEHAVIOR:
+            return vendor_quirks.behavior_answer(payload)
+        case servers.TOOL_CALL:
+            return _with_tool_call(payload, answer)
+        case servers.TEXT:
+            if answer.status == "cancelled":
+                raise CancellationUnsupported
+            return ("no", "yes")[payload] if isinstance(payload, bool) else payload
+    return payload
+
+
 def _plain(info: DialectInfo, answer: AgentAnswer) -> Any:
     if answer.status != "cancelled":
-        return answer.payload
+        return _server_payload(info.notes.get(answer.interrupt_id, {}), answer)
     if answer.interrupt_id not in info.declinable:
         raise CancellationUnsupported
     return dict(CALLED_OFF)
 
 
 def _draft_payload(info: DialectInfo, answer: AgentAnswer) -> Any:
-    """Return the payload; the .NET server executes the call in it, so it is the stored answer."""
     payload, note = _plain(info, answer), info.notes.get(answer.interrupt_id, {})
-    if not (note.get("is_approval") and isinstance(payload, dict)):
-        return payload
-    if answer.tool_call_id is None or answer.args is None:
+    return _with_tool_call(payload, answer) if note.get("is_approval") else payload
+
+
+def _with_tool_call(payload: Any, answer: AgentAnswer) -> Any:
+    """Return an approval with its call: the .NET server executes that, so it is the stored one."""
+    if not isinstance(payload, dict) or answer.tool_call_id is None or answer.args is None:
         return payload
     call = {
         "callId": answer.tool_call_id,

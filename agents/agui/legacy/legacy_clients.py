@@ -5,6 +5,8 @@ A request uses one dialect: a 1.0 client rejects older events after a canonical 
 older client sees no interrupt in one.
 """
 
+import hashlib
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +50,30 @@ def extract_answer(dialect: Dialect, value: Any) -> tuple[Any, ClientAnswer | No
         interrupt_id if isinstance(interrupt_id, str) else "",
     )
     return {**value, "forwardedProps": remaining_props}, answer
+
+
+def with_message_ids(dialect: Dialect, value: Any) -> Any:
+    """
+    Return an input whose messages have ids, which .NET clients of the draft do not send.
+
+    The same text at the same place has the same id in each input of a conversation. An assistant's
+    message without an id is a copy of one that the thread has.
+    """
+    messages = value.get("messages") if isinstance(value, dict) else None
+    if dialect is not Dialect.DRAFT or not isinstance(messages, list):
+        return value
+    seen: Counter[str] = Counter()
+    results = []
+    for message in messages:
+        role = as_object(message).get("role")
+        if not isinstance(message, dict) or message.get("id"):
+            results.append(message)
+        elif role not in ("assistant", "tool"):
+            text = strict_json.dumps([role, message.get("content")])
+            seen[text] += 1
+            digest = hashlib.sha256(f"{seen[text]} {text}".encode()).hexdigest()
+            results.append({**message, "id": f"message-{digest[:24]}"})
+    return {**value, "messages": results}
 
 
 def resume_entry_fields(answer: Any, *, is_approval: bool) -> tuple[str, Any]:

@@ -15,6 +15,7 @@ from agents.agui.legacy.vendor_quirks import CONFIRMATION, as_object, tool_call_
 
 Json = dict[str, Any]
 
+_TEXT_EVENTS = ("TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_CHUNK")
 _CALL_EVENTS = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
 
 
@@ -29,6 +30,8 @@ class ReportedCalls:
         self._incomplete: dict[str, list[Json]] = {}
         self._added: set[str] = set()  # calls of snapshots that were not streamed
         self._result_messages: dict[str, str] = {}  # calls -> the message of their result
+        self.arguments: dict[str, str] = {}  #: of all calls of this run, as JSON text
+        self._silent: dict[str, None] = {}  #: streamed calls that no text has followed, in order
         self._chunked = ""  # the call that chunks without an id belong to
 
     def read(self, event: Json) -> list[Json]:
@@ -37,17 +40,22 @@ class ReportedCalls:
         kind = event.get("type")
         if call in self._added and kind in _CALL_EVENTS:
             return []  # LangGraph's bridge: the tool has ended
+        if kind in _TEXT_EVENTS:
+            self._silent.clear()
         match kind:
             case "TOOL_CALL_START":
+                self._silent |= {} if call in self.names else {call: None}
                 self.names[call] = str(event.get("toolCallName"))
                 self.open[call] = ""
             case "TOOL_CALL_ARGS" | "TOOL_CALL_END" if call in self.open:
                 self.open[call] += str(event.get("delta", ""))
+                self.arguments[call] = self.open[call]
                 return self._hold(call, event)
             case "TOOL_CALL_CHUNK":
                 self._read_chunk(event)
             case "TOOL_CALL_RESULT":
                 self.open.pop(call, None)
+                self._silent.pop(call, None)
                 self._result_messages[call] = str(event.get("messageId"))
                 return [*self._incomplete.pop(call, []), event]
             case "MESSAGES_SNAPSHOT":
@@ -55,6 +63,15 @@ class ReportedCalls:
             case "SUBAGENT_FINISHED" | "SUBAGENT_ERROR" | "RUN_ERROR":
                 return [*self.remaining_events(), event]
         return [event]
+
+    @property
+    def has_results(self) -> bool:
+        """Return whether a call got its result in this run."""
+        return bool(self._result_messages)
+
+    def silent_calls(self) -> list[str]:
+        """Return the open calls of this run that were streamed, and that no text has followed."""
+        return [call for call in self._silent if call in self.open]
 
     def find(self, name: str, args: Any) -> str:
         """Return the id of the open call with this name and arguments, "" if there is none."""

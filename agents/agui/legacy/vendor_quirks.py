@@ -50,6 +50,9 @@ class GoogleConfirmations:
             return False
         return True
 
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
     def interrupts(
         self, outcome_interrupts: Iterable[Any], calls: Collection[str]
     ) -> dict[str, Json]:
@@ -209,6 +212,25 @@ def without_proof(interrupt: Json) -> Json:
     remaining = {name: value for name, value in metadata.items() if value != {}}
     others = {name: value for name, value in interrupt.items() if name != "metadata"}
     return {**others, "metadata": remaining} if remaining else others
+
+
+def is_mastra(value: Any) -> bool:
+    """Return True for the value of an event with which Mastra's bridge suspends a tool call."""
+    return isinstance(value, dict) and (
+        value.get("type") == "mastra_suspend"
+        or (isinstance(value.get("toolCallId"), str) and "suspendPayload" in value)
+    )
+
+
+def mastra_value(interrupt: Any) -> Json:
+    """Return the event in an interrupt of Mastra's bridge, {} for other interrupts."""
+    value = as_object(as_object(interrupt).get("metadata")).get("mastra")
+    return value if is_mastra(value) and isinstance(value, dict) else {}
+
+
+def mastra_id(value: Any) -> str:
+    """Return the id that Mastra's bridge gives to the interrupt of an event."""
+    return f"{as_object(value).get('runId')}::{tool_call_id_of(value)}"
 
 
 def is_pydantic_ai(interrupt: Any) -> bool:

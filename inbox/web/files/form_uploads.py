@@ -46,7 +46,7 @@ def form_files(row: "Interrupt", site: str) -> FormFiles:
         site=site,
         public_site=settings.PUBLIC_URL,
         limit_bytes=settings.FILE_BYTES,
-        is_requested=row.reason == UPLOAD_REQUIRED,
+        is_requested=row.reason.removeprefix("draft:") == UPLOAD_REQUIRED,
     )
 
 

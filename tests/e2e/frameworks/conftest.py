@@ -38,8 +38,8 @@ def desk(framework, desks, settings):
 
 
 @pytest.fixture
-def refunds(world, desk):
-    return _agent(world, "refunds", f"{desk.url}/agui")
+def refunds(world, desk, framework):
+    return _agent(world, "refunds", f"{desk.url}{framework.agui}")
 
 
 @pytest.fixture

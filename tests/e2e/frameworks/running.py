@@ -24,6 +24,7 @@ class Framework:
     name: str
     environment: str  #: the lock file below requirements/servers
     command: tuple[str, ...]  #: for its Python; {port} and {data} are filled in
+    agui: str = "/agui"
     form: str = "/agui"  #: where it asks for input, if it can
     quarter: Any = field(default_factory=lambda: {"quarter": "Q1"})  #: the answer to that
     may_edit: bool = True  #: arguments that a reviewer changed are what runs
@@ -132,6 +133,11 @@ GOOGLE: Final = Framework(
     survives=True,
     tells_why=False,
 )
+#: They are asked as `test_other_servers` does.
+AG2: Final = Framework("ag2", "ag2", _uvicorn("ag2_desk"), may_edit=False, tells_why=False)
+AGNO: Final = Framework("agno", "agno", _uvicorn("agno_desk"), may_edit=False)
+STRANDS: Final = Framework("strands", "strands", _uvicorn("strands_desk"), may_edit=False)
+CREWAI: Final = Framework("crewai", "crewai", _uvicorn("crewai_desk"))
 FRAMEWORKS: Final = (
     LANGGRAPH,
     replace(LANGGRAPH, name="langgraph-outcome", settings=OUTCOME),

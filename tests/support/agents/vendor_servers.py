@@ -119,8 +119,7 @@ class Server:
 
     @property
     def last(self) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self.requests[-1].content)
-        return value
+        return body_of(self.requests[-1])
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
@@ -129,6 +128,11 @@ class Server:
             raise run
         chunks = (_chunk(event) for event in run)
         return httpx.Response(self._status, headers=self._headers, stream=Stream(chunks))
+
+
+def body_of(request: httpx.Request) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(request.content)
+    return value
 
 
 def remote(server: Server, url: str = URL, **more: Any) -> RemoteAgent:

@@ -178,3 +178,11 @@ def test_scripts_upload_before_the_form_is_sent(world, as_agent, reads_bob, read
     assert stored.status_code == 200
     assert json.loads(stored.content)["name"] == "photo.png"
     assert (wrong.status_code, viewer.status_code) == (422, 403)
+
+
+@pytest.mark.parametrize("reason", ["upload_required", "draft:upload_required"])
+def test_a_reason_that_asks_for_a_file_has_an_upload(world, as_agent, reads_bob, reason):
+    schema = {"type": "object", "properties": {"url": {"type": "string", "format": "uri"}}}
+    interrupt = request_with(world, as_agent, reason=reason, response_schema=schema)
+
+    assert 'type="file"' in reads_bob.open(interrupt)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agents.agui.legacy.dialects import DialectReader, interrupt_fields
-from agents.agui.legacy.legacy_clients import DialectWriter
+from agents.agui.legacy.dialects import Dialect, DialectReader, interrupt_fields
+from agents.agui.legacy.legacy_clients import DialectWriter, with_message_ids
 from tests.support.agents.vendor_servers import (
     LANGGRAPH_IDS,
     draft_asks,
@@ -133,3 +133,29 @@ def test_a_client_of_langgraph_gets_the_value_in_the_agents_words():
     value = json.loads(event["value"])
     assert value.items() >= examples.REFUND.items()
     assert value["id"] == interrupt["id"]
+
+
+def test_messages_of_dotnet_clients_get_the_same_ids_again():
+    user = {"role": "user", "content": "yes"}
+    copy = {"role": "assistant", "content": "Go on?"}
+    first = with_message_ids(Dialect.DRAFT, {"messages": [user]})["messages"]
+
+    later = with_message_ids(Dialect.DRAFT, {"messages": [user, copy, user, {**user, "id": "u"}]})
+
+    ids = [message["id"] for message in later["messages"]]
+    assert ids[0] == first[0]["id"]
+    assert len(set(ids)) == len(ids) == 3
+    assert ids[2] == "u"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value"),
+    [
+        (Dialect.CANONICAL, {"messages": [{"role": "user", "content": "yes"}]}),
+        (Dialect.DRAFT, {"messages": "none"}),
+        (Dialect.DRAFT, ["none"]),
+        (Dialect.DRAFT, {"messages": [5]}),
+    ],
+)
+def test_other_inputs_get_no_ids(dialect, value):
+    assert with_message_ids(dialect, value) == value

@@ -209,7 +209,10 @@ def leaves(*names):
 async def test_call_left_to_a_client_becomes_an_interrupt_with_a_result():
     stage, server = await interrupted_stage(
         [started(), *vendor_servers.call("ask_quarter"), leaves("tc-1")],
-        [started(), *vendor_servers.call("file_report", "tc-2"), finished()],
+        [
+            *(started(), *vendor_servers.call("file_report", "tc-2")),
+            *(*vendor_servers.done("tc-2"), finished()),
+        ],
     )
     (interrupt,) = stage.interrupts
 
@@ -224,7 +227,7 @@ async def test_call_left_to_a_client_becomes_an_interrupt_with_a_result():
         "toolCallId": "tc-1",
         "content": "Q1",
     }
-    (result,) = stage.of(agui.ToolCallResultEvent)
+    result, _ = stage.of(agui.ToolCallResultEvent)
     assert (result.tool_call_id, result.content) == ("tc-1", "Q1")
     assert stage.outcome == "success"
 

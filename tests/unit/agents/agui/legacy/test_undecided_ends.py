@@ -78,6 +78,8 @@ ASKS = {
 def answer_in(body):
     """Return what the agent's code gets for its question; None if it gets none."""
     command = (body.get("forwardedProps") or {}).get("command") or {}
+    if "interruptEvent" in command and command["resume"] is False:
+        return None  # Mastra's bridge ends the run, and does not resume the call
     if "resume" in command:
         answer = command["resume"]
         is_map = isinstance(answer, dict) and answer.keys() <= set(LANGGRAPH_IDS)
