@@ -20,6 +20,7 @@ from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select, insert
 from inbox.platform.monitoring.metrics import REQUESTS_OPENED
 from inbox.queries.policies.policies import is_answered_by_policy
+from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.decisions.consent import SIGNOFF, view_version
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.notifications.events import AnnouncementKind
@@ -29,7 +30,7 @@ from inbox.rules.presentations.vocabulary import present_of
 from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.runs.questions import with_answer_schema, with_approval_schema
-from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from inbox.rules.runs.states import InterruptStatus, ToolCallState
 from inbox.rules.schema.mask_agui import SECRETS, argument_schemas
 from inbox.rules.schema.secrets import NAMES, Secrets
 
@@ -156,7 +157,8 @@ def _interrupt(
         tool = proposal.name[:MAX_TOOL_NAME_CHARACTERS]
     # Only approvals are similar to each other.
     similarity = ""
-    if tool and interrupt.reason == Reason.TOOL_CALL:
+    is_approval = takes_approval(reason=interrupt.reason, schema=interrupt.response_schema)
+    if call and is_approval:
         similarity = similarity_key(
             agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
         )
@@ -174,6 +176,7 @@ def _interrupt(
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
         agent=thread.agent.slug,
+        is_approval=is_approval,
         is_program=run.pulled,
         templates=thread.team.headings,
     )

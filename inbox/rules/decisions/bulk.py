@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from inbox.rules import errors
+from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.decisions.similarity import flatten_arguments
-from inbox.rules.runs.states import Reason
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.schemas import APPROVAL
 from inbox.rules.schema.secrets import NAMES
@@ -40,6 +40,12 @@ class BulkCandidate:
     def interrupt(self) -> dict[str, Any]:
         interrupt: dict[str, Any] = json.loads(self.body)
         return interrupt
+
+    @property
+    def approves_call(self) -> bool:
+        """Return whether the answer approves or denies a tool call, by any reason."""
+        schema = self.interrupt.get("responseSchema")
+        return self.args is not None and takes_approval(reason=self.reason, schema=schema)
 
     @cached_property
     def arguments(self) -> Any:
@@ -107,7 +113,7 @@ def _looks_like_json(text: str) -> bool:
 
 
 def _needs_form(candidate: BulkCandidate) -> bool:
-    if candidate.reason != Reason.TOOL_CALL or not candidate.tool:
+    if not candidate.approves_call:
         return True
     schema = candidate.interrupt.get("responseSchema") or APPROVAL
     required = schema.get("required", ()) if isinstance(schema, dict) else ()

@@ -84,7 +84,7 @@ def _has_two_answers(candidate: BulkCandidate) -> bool:
     if candidate.reason == Reason.CONFIRMATION:
         if "approved" not in named_members(schema):
             return False
-    elif candidate.reason != Reason.TOOL_CALL or not candidate.tool:
+    elif not candidate.approves_call:
         return False
     try:
         for answer in (APPROVAL, rejection("-")):

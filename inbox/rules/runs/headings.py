@@ -88,6 +88,7 @@ def heading_of(
     tool: str,
     values: Mapping[str, Any],
     agent: str,
+    is_approval: bool,
     is_program: bool = False,
     templates: Mapping[str, str] | None = None,
 ) -> str:
@@ -98,6 +99,7 @@ def heading_of(
     arguments are present, long ones cut: an agent could omit the important ones.
 
     `is_operators` means that the agent's code runs in the worker, so its author wrote the message.
+    `is_approval` means that the answer approves or denies `tool`.
     `is_program` means that a program asks: the words of its question are quoted as its own.
     `values` are the arguments of the call, or other values proposed for `tool`, with masks.
     """
@@ -108,7 +110,7 @@ def heading_of(
     text = _line(message)
     if text and (reason == Reason.OUTCOME_UNKNOWN or (is_operators and not _repeats(text, values))):
         return text[:MAX_HEADING_CHARACTERS]
-    if tool and (reason == Reason.TOOL_CALL or reason.startswith("draft:")):
+    if tool and (is_approval or reason.startswith("draft:")):
         return call_heading(tool, values)
     if is_program and text:
         return quoted_heading(agent, text)

@@ -261,6 +261,19 @@ def test_requesters_consent_to_nothing_by_any_reason(team, asking, reason, membe
     assert reread(interrupt).status == "resolved"
 
 
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("reason", ["acme:approval", "input_required", "langgraph:interrupt"])
+def test_requesters_approve_no_call_by_any_reason_and_entrance(
+    team, asking, monkeypatch, later, reason, way
+):
+    interrupt, _ = asking(reason, {**CALL, **APPROVAL})
+    client = Client()
+    client.force_login(team.bob)
+
+    assert way.answer(Scene(team, interrupt, client, monkeypatch, later)) == "SELF_APPROVAL"
+    assert reread(interrupt).status == "open"
+
+
 @pytest.mark.parametrize(("reason", "members", "consent"), CONSENTS, ids=str)
 def test_who_may_approve_is_counted_as_the_gate_decides(team, asking, reason, members, consent):
     interrupt, erin = asking(reason, members)

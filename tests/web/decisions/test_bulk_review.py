@@ -66,14 +66,14 @@ def alike(world):
 def propose(world, as_agent):
     """Let an agent ask about one call for each of these arguments; returns the interrupts."""
 
-    def ask(*arguments, tool="pay", **about):
+    def ask(*arguments, tool="pay", reason="tool_call", **about):
         async def play(run_input, _context):
             for number, args in enumerate(arguments):
                 yield ToolCallStartEvent(tool_call_id=f"t{number}", tool_call_name=tool)
                 yield ToolCallArgsEvent(tool_call_id=f"t{number}", delta=json.dumps(args))
                 yield ToolCallEndEvent(tool_call_id=f"t{number}")
             interrupts = [
-                Interrupt(id=f"i{number}", reason="tool_call", tool_call_id=f"t{number}", **about)
+                Interrupt(id=f"i{number}", reason=reason, tool_call_id=f"t{number}", **about)
                 for number in range(len(arguments))
             ]
             yield RunFinishedEvent(
@@ -231,6 +231,18 @@ def test_what_needs_a_look_of_its_own_cannot_be_ticked(propose, reads_bob, args,
     assert "0 of 1 decided" in words(forced)
     assert reason in words(forced)
     assert reread(row).status == "open"
+
+
+@pytest.mark.parametrize("reason", ["acme:approval", "input_required", "langgraph:interrupt"])
+def test_approvals_of_calls_by_other_reasons_are_decided_together(propose, reads_bob, reason):
+    schema = {"type": "object", "properties": {"approved": {"type": "boolean"}}}
+    rows = propose({"to": "dana"}, {"to": "eli"}, reason=reason, response_schema=schema)
+
+    page = reads_bob.get(f"/similar/{rows[0].pk}/")
+
+    assert [*boxes(page).values()] == ["free", "free"]
+    tick(reads_bob, page, "approve")
+    assert {reread(row).status for row in rows} == {"resolved"}
 
 
 def test_what_no_longer_waits_or_is_anothers_cannot_be_ticked(
