@@ -1,10 +1,14 @@
 """Drafts: unsent text survives leaving the page, in this browser and for this person."""
 
+import re
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import (
+    Connection,
     Site,
     edit_value,
     hold_requests,
@@ -152,3 +156,59 @@ def test_forms_with_secret_fields_store_nothing(site: Site) -> None:
 
         assert stored(page) == 0
         assert messages == ["beforeunload"]
+
+
+def decision_of(site: Site, interrupt_id: str) -> Any:
+    return site.call(f"/api/interrupts/{interrupt_id}")["decision"]
+
+
+BROKEN = [
+    ('{"amount": 12,\n  "note" "Paid twice"}', "line 2"),
+    ('{"amount": NaN}', "NaN"),
+    ('{"note": "a", "note": "b"}', '"note"'),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), BROKEN)
+def test_broken_json_stays_and_decides_nothing(
+    site: Site, ids: list[str], text: str, place: str
+) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, ids[0])
+        page.locator("#answer").get_by_role("button", name="JSON", exact=True).click()
+        field = page.locator("#answer textarea[name='args.json']")
+        field.fill(text)
+
+        page.locator("button[value=approve]").click()
+
+        expect(page.locator("#answer .err", has_text=place)).to_be_visible()
+        expect(field).to_have_value(text)
+        is_open(page, ids[0])
+        assert decision_of(site, ids[0]) is None
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_second_tab_decides_nothing_and_keeps_its_text(
+    site: Site, ids: list[str], by_key: bool
+) -> None:
+    with site.open_as("marco") as page:
+        is_open(page, ids[0])
+        other = page.context.new_page()
+        connection = Connection(other)
+        other.goto(page.url)
+        is_open(other, ids[0])
+        connection.cut()
+        edit_value(other, _NOTE).fill("Paid twice")
+        page.locator("button[value=approve]").click()
+        wait_for(lambda: decision_of(site, ids[0]))
+        decision = decision_of(site, ids[0])
+
+        if by_key:
+            other.keyboard.press("Control+Enter")
+        else:
+            other.locator("button[value=approve]").click()
+
+        expect(other.get_by_text(re.compile("edits were not sent"))).to_be_visible()
+        expect(other.locator("body")).to_contain_text("Paid twice")
+        assert decision_of(site, ids[0]) == decision
+        assert decision_of(site, ids[1]) is None
