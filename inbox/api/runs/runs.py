@@ -34,6 +34,7 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.api.runs.long_poll import MAX_WAIT_SECONDS, check_wait
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
+from inbox.queries.runs.agent_errors import agent_errors_for
 from inbox.rules import errors
 from inbox.rules.files.references import MAX_FILES
 from inbox.rules.people.access import Permission
@@ -109,6 +110,14 @@ class Run(ListedRun):
     """RUN_FINISHED or RUN_ERROR; null until the run has ended."""
 
 
+class ReadRun(Run):
+    exceptions: Annotated[list[str] | None, example(["KeyError: 'total'\n  desk.py:12 in refund"])]
+    """
+    What the agent raised, with the lines of its own code; secrets are masked. For keys with the
+    scope `run`, in the demo on one machine only; else null. The server's log has it everywhere.
+    """
+
+
 class AcceptedRun(Run):
     replayed: bool
     """True if an earlier request created this run."""
@@ -176,7 +185,7 @@ class Runs(ApiView):
     @operation(
         "GET",
         "Read one run, with its terminal event",
-        {200: Run},
+        {200: ReadRun},
         parameters=[
             query("wait", "Respond when the run pauses or ends, or after this many seconds.", _WAIT)
         ],
@@ -185,7 +194,15 @@ class Runs(ApiView):
         check_wait(request.query_params.get("wait", "0"))
         run = threads.run_for(self.actor, run_id)
         terminal = threads.terminal_event_of(run)
-        return Response(represent_run(run, terminal, may_see_secrets=self.may_see_secrets))
+        return Response(
+            represent_run(
+                run,
+                terminal,
+                may_see_secrets=self.may_see_secrets,
+                model=ReadRun,
+                exceptions=agent_errors_for(self.actor, run),
+            )
+        )
 
     @operation(
         "POST",
