@@ -27,10 +27,14 @@ GATES = {
     "answer == 'yes'": lambda answer: answer == "yes",
     "answer is True": lambda answer: answer is True,
     "answer['type'] == 'approve'": lambda answer: answer["type"] == "approve",
+    "answer['type'] == 'accept'": lambda answer: answer["type"] == "accept",
+    "answer['behavior'] == 'allow'": lambda answer: answer["behavior"] == "allow",
+    "answer.get('accepted')": lambda answer: answer.get("accepted"),
     "'approve' in str(answer).split()": lambda answer: "approve" in str(answer).split(),
 }
 #: Those of agents whose schema has `approved`, so that they read it.
 OF_SCHEMA = {"answer['approved']", "answer.get('approved')", "answer is True"}
+OF_SCHEMA |= {"answer.get('accepted')", "answer['behavior'] == 'allow'"}
 
 QUESTION = {"message": "Do you approve the transfer?"}
 DECLARED = {**QUESTION, "responseSchema": SCHEMA}
@@ -48,6 +52,20 @@ def outcome_of_langgraph(value):
 
 def of_mastra(**more):
     return pauses({"type": "mastra_suspend", "toolCallId": "tc-1", "runId": "r", **more}, "")
+
+
+FEEDBACK = {"id": "f", "reason": "crewai:human_feedback", "message": "Refund?"}
+FEEDBACK["metadata"] = {"crewai": {"flowId": "f"}}
+
+
+def of_crewai(end):
+    return [started(), {"type": "CUSTOM", "name": "on_interrupt", "value": FEEDBACK}, end]
+
+
+def about_a_call(**more):
+    interrupt = {"id": "i", "reason": "tool_call", "toolCallId": "tc-1", **more}
+    outcome = {"type": "interrupt", "interrupts": [interrupt]}
+    return [started(), *vendor_servers.call(), finished(outcome=outcome)]
 
 
 #: What an agent sends -> whether its schema says that it reads `approved`.
@@ -71,6 +89,15 @@ ASKS = {
         True,
     ),
     "canonical": (vendor_servers.canonical_asks("tc-1"), False),
+    "crewai": (of_crewai(finished()), False),
+    "crewai, an outcome": (
+        of_crewai(finished(outcome={"type": "interrupt", "interrupts": [FEEDBACK]})),
+        False,
+    ),
+    "claude": (about_a_call(reason="tool_approval"), False),
+    "dotnet": (about_a_call(id="ficc_tc-1", responseSchema=SCHEMA), False),
+    "ag2": (about_a_call(metadata={"ag2": {"proof": "p"}}), False),
+    "agno": ([started(), *vendor_servers.call(), finished()], True),
     "canonical, a schema": (vendor_servers.canonical_asks("tc-1", schema=SCHEMA), False),
 }
 
@@ -85,10 +112,11 @@ def answer_in(body):
         is_map = isinstance(answer, dict) and answer.keys() <= set(LANGGRAPH_IDS)
         return next(iter(answer.values())) if is_map else answer
     resume = body.get("resume")
+    if resume is None:  # a tool message answers an open call
+        return json.loads(body["messages"][-1]["content"])
     if isinstance(resume, dict):
         return resume["payload"]
     (entry,) = resume
-    assert entry["status"] == "cancelled"
     return entry.get("payload")
 
 
@@ -117,4 +145,32 @@ async def test_an_end_that_nobody_decided_releases_nothing(question, gate):
     if len(server.requests) == 1:  # the agent was not resumed
         assert stage.outcome == "cancelled"
         return
+    assert not releases(GATES[gate], answer_in(server.last))
+
+
+#: Questions that are no calls; CrewAI is answered in words.
+QUESTIONS = [name for name in ASKS if name.startswith(("langgraph", "mastra", "draft, words"))]
+#: Gates that read what a rejection says; the others would take any answer for a yes.
+READS = sorted(GATES.keys() - {"if answer", "if answer is not None"})
+
+
+@pytest.mark.parametrize("gate", READS)
+@pytest.mark.parametrize("question", ASKS)
+async def test_a_rejection_releases_nothing(question, gate):
+    events, _ = ASKS[question]
+    stage, server = await interrupted_stage(events, [started(), finished()])
+
+    await stage.answer({"approved": False, "reason": "no"})
+
+    assert not releases(GATES[gate], answer_in(server.last))
+
+
+@pytest.mark.parametrize("gate", ["if answer", *READS])
+@pytest.mark.parametrize("question", QUESTIONS)
+async def test_a_plain_no_is_false(question, gate):
+    events, _ = ASKS[question]
+    stage, server = await interrupted_stage(events, [started(), finished()])
+
+    await stage.answer(False)
+
     assert not releases(GATES[gate], answer_in(server.last))
