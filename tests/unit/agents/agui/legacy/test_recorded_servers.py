@@ -13,13 +13,13 @@ RECORDINGS = sorted((Path(__file__).parents[4] / "support/agents/recordings").gl
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 async def test_a_server_gets_what_its_package_read_back(path):
     recording = json.loads(path.read_text())
-    asked, ended = recording["runs"]
-    stage, server = await interrupted_stage(asked["events"], ended["events"])
+    request, resume = recording["runs"]
+    stage, server = await interrupted_stage(request["events"], resume["events"])
 
     await stage.answer(recording["answer"])
 
     sent = body_of(server.requests[-1])
-    expected = ended["sent"]
+    expected = resume["sent"]
     assert stage.outcome == "success"
     assert recording["ran"] == [{"tool": "issue_refund", "args": {"order": "A1", "amount": 47.5}}]
     for name in ("interruptId", "status", "payload"):
