@@ -643,13 +643,7 @@ CONDITIONS = [
     Condition(self_approval, {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)}),
     Condition(
         self_approval,
-        {
-            **all_say([PAGES[0], Way(Entrance.REST), Way(Entrance.REST, "key")], "SELF_APPROVAL"),
-            **all_say(AGUI, "SELF_APPROVAL"),
-            # These ways show approvals of tool calls only.
-            **all_say(BULK, "NOT_IN_BULK"),
-            LINK: "SELF_APPROVAL",
-        },
+        {**all_say(ANSWERS, "SELF_APPROVAL"), **all_say(OVERRIDES, DECIDED)},
         reason="acme:approval",
         name="self_approval_by_another_reason",
     ),
