@@ -61,8 +61,7 @@ export const canonicalCards = {
   },
 
   async deny(open) {
-    // What it says looks as if the tool had run.
-    const said = { approved: false, reason: "No", ok: true, executionCount: 1 };
+    const said = { approved: false, reason: "No" };
     await decides(open, (chat) => chat.resolve(said), said, () => denied("No"));
   },
 
