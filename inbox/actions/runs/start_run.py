@@ -28,7 +28,7 @@ from inbox.models.statements import Select, insert_if_absent
 from inbox.platform.clock import database_now
 from inbox.queries.files.files import check_files_unchanged
 from inbox.queries.people.access import require
-from inbox.queries.runs.client_calls import new_results
+from inbox.queries.runs.client_calls import check_offered_tools, new_results
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
     is_server_interrupt,
@@ -156,6 +156,7 @@ def _start_or_resume(
         latest = latest_run(thread)
         _check_idle(latest)
         _check_history(thread, latest, request)
+    check_offered_tools(agent, request.input)
     results = new_results(thread, request.input)
     if not is_new:
         sent = request.input.get("messages", ())
@@ -210,6 +211,7 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         _check_takes_results(new_results(thread, request.input), is_taken=False)
         return StartedRun(last_retry(resumed_by), replayed=True)
     _check_ends_grace(interrupted, sent_entries, states)
+    check_offered_tools(thread.agent, request.input)
     if sent := request.input.get("messages", ()):
         check_unchanged(stored=json.loads(thread.messages), sent=sent)
     if results := new_results(thread, request.input):

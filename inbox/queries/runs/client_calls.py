@@ -6,11 +6,41 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
-from inbox.models import Interrupt, Thread, ToolCall
-from inbox.rules.runs.client_tools import StoredCall, plan_results, tool_messages
-from inbox.rules.runs.states import RunStatus, ToolCallState
+from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
+from inbox.rules.errors import InvalidInput
+from inbox.rules.runs.client_tools import StoredCall, offered_names, plan_results, tool_messages
+from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
+from inbox.rules.text.messages import TranslatableMessage
 
 _ENDED_WELL = (RunStatus.SUCCEEDED, RunStatus.INTERRUPTED)
+
+
+def check_offered_tools(agent: Agent, run_input: Mapping[str, Any]) -> None:
+    """
+    Raise InvalidInput if a client offers a tool of the agent, whose calls people decide.
+
+    There are servers that read a tool message as the confirmation of their own call (Agno), so
+    that who offers its tool could confirm it. An agent's tools are those that people were asked
+    about in a run to which no client offered them.
+    """
+    for name in sorted(offered_names(run_input)):
+        run = _last_asked_run(agent, name)
+        if run is not None and name not in offered_names(json.loads(run.input)):
+            raise InvalidInput(
+                TranslatableMessage(
+                    "`tools` has {name}, which is a tool of the agent: people decide its calls. "
+                    "Give the tool of the client another name.",
+                    name=name[:80],
+                )
+            )
+
+
+def _last_asked_run(agent: Agent, tool: str) -> Run | None:
+    interrupts = Interrupt.objects.filter(team_id=agent.team_id, agent=agent, tool=tool)
+    decided = interrupts.exclude(status=InterruptStatus.OPEN).order_by("-closed_at", "-id")
+    pending = interrupts.filter(status=InterruptStatus.OPEN).order_by("due_at", "id")
+    row = decided.select_related("run").first() or pending.select_related("run").first()
+    return row.run if row else None
 
 
 def new_results(thread: Thread, run_input: Mapping[str, Any]) -> dict[str, str]:
@@ -35,10 +65,9 @@ def new_results(thread: Thread, run_input: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _stored_call(row: Any) -> StoredCall:
-    tools = json.loads(row.run.input).get("tools") or ()
     return StoredCall(
         is_asked=row.is_asked,
-        is_offered=row.name in {tool["name"] for tool in tools},
+        is_offered=row.name in offered_names(json.loads(row.run.input)),
         is_open=row.state == ToolCallState.PROPOSED and row.run.status in _ENDED_WELL,
         result=row.result,
     )

@@ -28,6 +28,11 @@ def tool_messages(run_input: Mapping[str, Any]) -> list[Message]:
     return [item for item in run_input.get("messages") or () if item["role"] == "tool"]
 
 
+def offered_names(run_input: Mapping[str, Any]) -> set[str]:
+    """Return the names of the tools that a client offers to a run."""
+    return {tool["name"] for tool in run_input.get("tools") or ()}
+
+
 def plan_results(
     *, stored: Sequence[Message], sent: Sequence[Message], calls: Mapping[str, StoredCall]
 ) -> dict[str, str]:

@@ -10,7 +10,13 @@ from inbox.actions.people.api_keys import make_key
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run, ToolCall
 from inbox.queries.people.api_keys import actor_of_key
-from inbox.rules.errors import Forbidden, HistoryChanged, PendingInterrupts, ToolResultRejected
+from inbox.rules.errors import (
+    Forbidden,
+    HistoryChanged,
+    InvalidInput,
+    PendingInterrupts,
+    ToolResultRejected,
+)
 from inbox.rules.people.access import SEED, Permission
 from tests.support import steps
 from tests.support.agents import vendor_servers
@@ -165,6 +171,34 @@ def refuses(world, agent, *messages, error=ToolResultRejected, **fields):
         accept(world, agent, *messages, **fields)
     assert Run.objects.count() == runs
     return True
+
+
+def asks_about(tool):
+    """Return a run that asks about one call of a tool."""
+    about = {"id": "i-1", "toolCallId": "c-1", "reason": "tool_call", "message": "Go on?"}
+    outcome = {"type": "interrupt", "interrupts": [about]}
+    return [started(), *vendor_servers.call(tool, "c-1"), finished(outcome=outcome)]
+
+
+def test_a_client_offers_no_tool_whose_calls_people_decide(world, bob, elsewhere, guide):
+    elsewhere.runs = [asks_about("refund"), ends(), ends()]
+    offered = [*TOOLS, {**TOOLS[0], "name": "refund"}]
+    run = send(world, guide, user(), tools=[])
+
+    assert refuses(world, guide, user(), error=InvalidInput, tools=offered, thread_id="t2")
+    steps.deny(open_interrupts(run)[0], bob)
+    resumed_run(run)
+    assert refuses(world, guide, user(), error=InvalidInput, tools=offered, thread_id="t2")
+    assert send(world, guide, user(), thread_id="t2").status == "succeeded"
+
+
+def test_a_client_keeps_its_tool_after_people_decided_its_call(world, bob, elsewhere, guide):
+    elsewhere.runs = [asks_about("show_map"), ends(), calls_map()]
+    run = send(world, guide, user())
+    steps.deny(open_interrupts(run)[0], bob)
+    resumed_run(run)
+
+    assert send(world, guide, user(), thread_id="t2").status == "succeeded"
 
 
 def test_results_of_other_calls_start_no_run(world, elsewhere, guide):
