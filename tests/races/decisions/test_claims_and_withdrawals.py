@@ -149,7 +149,7 @@ def test_withdrawal_racing_the_last_answer_leaves_open_interrupt_or_resume(
 
 
 def test_without_the_lock_the_agent_gets_an_answer_that_was_taken_back(
-    committed_world, race_bob, erin, monkeypatch, without_the_lock
+    committed_world, race_bob, erin, monkeypatch, without_the_lock, without_the_trail
 ):
     first, second = ask(committed_world, "parallel:2")
     steps.approve(first, race_bob)
