@@ -485,8 +485,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 #: The user names of the demo who may sign in without a password from this machine. Set by
 #: `serve --demo` only, never from the environment.
 DEMO_PEOPLE: Sequence[str] = ()
-#: Whether the exceptions of agents are stored and shown with their runs. Set by `serve --demo` on
-#: this machine only, never from the environment: their texts may have secrets.
+#: Whether the exceptions of agents are stored and shown with their runs in all teams. Set by
+#: `serve --demo` on this machine only, never from the environment: their texts may have secrets.
 SHOWS_AGENT_ERRORS = False
 STATIC_ROOT = path_setting("SIGNOFF_STATIC_ROOT", DATA_DIR / "static")
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)

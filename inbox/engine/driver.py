@@ -137,12 +137,12 @@ class Driver:
         return "AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"]
 
     def _report(self, error: BaseException) -> None:
-        """Collect an exception for the author; only the demo stores it."""
+        """Collect an exception for the author."""
         if len(self._reports) < _MAX_REPORTS:
             self._reports.append(report_of(error))
 
     def _store_reports(self) -> None:
-        if self._reports and settings.SHOWS_AGENT_ERRORS:
+        if self._reports:
             record_agent_errors(lease=self._lease, texts=self._reports)
             self._reports = []
 

@@ -94,6 +94,8 @@ class TeamChange(Schema):
     """True if the author of a draft of the policy cannot publish it."""
     messages_show_arguments: Flag = UNSET
     """True if mails and chats show the arguments of tool calls, with secrets masked."""
+    stores_exceptions: Flag = UNSET
+    """True if runs have what their agents raise, for keys with the scope `run` and for members."""
     override_group: Annotated[str, Text(64, may_be_blank=True), example("leads")] = UNSET
     """The group whose members may approve despite the policy; "": nobody."""
     reject_reasons: Annotated[

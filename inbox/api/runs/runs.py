@@ -113,8 +113,9 @@ class Run(ListedRun):
 class ReadRun(Run):
     exceptions: Annotated[list[str] | None, example(["KeyError: 'total'\n  desk.py:12 in refund"])]
     """
-    What the agent raised, with the lines of its own code; secrets are masked. For keys with the
-    scope `run`, in the demo on one machine only; else null. The server's log has it everywhere.
+    What the agent raised, with the lines of its own code, cut at a member that is named like a
+    secret. For keys with the scope `run`, in the demo on one machine and where the team's setting
+    `stores_exceptions` allows it; else null. The server's log has it everywhere.
     """
 
 

@@ -90,6 +90,11 @@ class Team(models.Model):
     messages_show_arguments = models.BooleanField(
         default=False, help_text="notifications about one request have its arguments, masked"
     )
+    stores_exceptions = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="what agents raise is stored with their runs, for those who may start runs",
+    )
     override_group = models.CharField(
         max_length=64,
         blank=True,

@@ -1,4 +1,4 @@
-"""Errors of agents, for their authors: stored in the demo only."""
+"""Errors of agents, for their authors: stored in the demo and where a team allows it."""
 
 from django.db import models
 

@@ -28,6 +28,7 @@ SWITCHES = (
     "names_deciders",
     "two_administrators",
     "messages_show_arguments",
+    "stores_exceptions",
 )
 #: The settings for which None is a value.
 MAY_BE_NONE = (

@@ -94,7 +94,7 @@ class RunErrors:
     """Errors of runs, by run."""
 
     terminal_events: Mapping[UUID, str]  #: as JSON texts
-    exceptions: Mapping[UUID, Sequence[str]]  #: for the author of the agent, in the demo only
+    exceptions: Mapping[UUID, Sequence[str]]  #: for the author of the agent
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class RunLine:
     tone: str
     at: datetime
     error: str
-    exceptions: Sequence[str] = ()  #: for the author of the agent, in the demo only
+    exceptions: Sequence[str] = ()  #: for the author of the agent
     retry_url: str = ""  #: "" unless the run can be retried
     cancel_url: str = ""  #: "" unless the run is active, or the user may cancel its open interrupts
     has_open_requests: bool = False  #: cancelling it cancels these

@@ -145,6 +145,7 @@ def test_the_last_administrator_stays(admin, world):
         ("requires_view_digest", True),
         ("inbox_only", True),
         ("messages_show_arguments", True),
+        ("stores_exceptions", True),
         ("file_days", 30),
         ("thread_days", 365),
         ("names_deciders", True),

@@ -85,6 +85,7 @@ NEW_COLUMNS = {
         "self_approval": True,
         "two_administrators": False,
         "messages_show_arguments": False,
+        "stores_exceptions": False,
         "reject_reasons": '["Wrong amount", "Wrong recipient", "Not now", "Needs more detail"]',
         "override_group": "",
     },

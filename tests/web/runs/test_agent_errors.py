@@ -5,7 +5,9 @@ import pytest
 from agents.sdk.tools import tool
 from agents.sdk.workflow import WorkflowContext, workflow
 from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.people.members import change_team
 from inbox.models import AgentError
+from inbox.rules.people.access import SEED
 from tests.support.steps import start
 from tests.support.web.pages import words
 
@@ -54,6 +56,15 @@ def test_no_other_installation_stores_or_shows_exceptions(failed_run, reads_bob,
     assert "ZeroDivisionError" not in words(reads_bob.get(f"/threads/{run.thread_id}/"))
 
 
+def test_the_page_shows_what_a_team_stores(failed_run, reads_bob, world):
+    change_team(team_id=world.team.pk, stores_exceptions=True, actor=SEED)
+
+    run = failed_run()
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+    assert "ZeroDivisionError: division by zero test_agent_errors.py:" in page
+
+
 def test_strangers_see_no_exceptions(in_demo, failed_run, reads_carol):
     run = failed_run()
 
@@ -61,8 +72,6 @@ def test_strangers_see_no_exceptions(in_demo, failed_run, reads_carol):
 
 
 def test_erasing_a_thread_erases_the_exceptions_of_its_runs(in_demo, failed_run, dora, world):
-    from inbox.rules.people.access import SEED
-
     run = failed_run()
     assert AgentError.objects.count() == 2
 
