@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -28,7 +28,7 @@ from inbox.models.statements import Select, insert_if_absent
 from inbox.platform.clock import database_now
 from inbox.queries.files.files import check_files_unchanged
 from inbox.queries.people.access import require
-from inbox.queries.runs.client_calls import check_offered_tools, new_results
+from inbox.queries.runs.client_calls import new_results, without_own_tools
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
     is_server_interrupt,
@@ -133,6 +133,7 @@ def _start_or_resume(
     claim: bool,
 ) -> StartedRun:
     thread, now, is_new = _lock_or_create_thread(agent, request, with_conversation=claim)
+    request = replace(request, input=without_own_tools(agent, request.input))
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         return _resume(authorization, request, claim=claim)
@@ -156,7 +157,6 @@ def _start_or_resume(
         latest = latest_run(thread)
         _check_idle(latest)
         _check_history(thread, latest, request)
-    check_offered_tools(agent, request.input)
     results = new_results(thread, request.input)
     if not is_new:
         sent = request.input.get("messages", ())
@@ -211,7 +211,6 @@ def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -
         _check_takes_results(new_results(thread, request.input), is_taken=False)
         return StartedRun(last_retry(resumed_by), replayed=True)
     _check_ends_grace(interrupted, sent_entries, states)
-    check_offered_tools(thread.agent, request.input)
     if sent := request.input.get("messages", ()):
         check_unchanged(stored=json.loads(thread.messages), sent=sent)
     if results := new_results(thread, request.input):

@@ -7,32 +7,30 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
-from inbox.rules.errors import InvalidInput
 from inbox.rules.runs.client_tools import StoredCall, offered_names, plan_results, tool_messages
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
-from inbox.rules.text.messages import TranslatableMessage
 
 _ENDED_WELL = (RunStatus.SUCCEEDED, RunStatus.INTERRUPTED)
 
 
-def check_offered_tools(agent: Agent, run_input: Mapping[str, Any]) -> None:
+def without_own_tools(agent: Agent, run_input: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Raise InvalidInput if a client offers a tool of the agent, whose calls people decide.
+    Return the input without the tools of a client that are the agent's, whose calls people decide.
 
     There are servers that read a tool message as the confirmation of their own call (Agno), so
     that who offers its tool could confirm it. An agent's tools are those that people were asked
     about in a run to which no client offered them.
     """
-    for name in sorted(offered_names(run_input)):
-        run = _last_asked_run(agent, name)
-        if run is not None and name not in offered_names(json.loads(run.input)):
-            raise InvalidInput(
-                TranslatableMessage(
-                    "`tools` has {name}, which is a tool of the agent: people decide its calls. "
-                    "Give the tool of the client another name.",
-                    name=name[:80],
-                )
-            )
+    own = {
+        name
+        for name in offered_names(run_input)
+        if (run := _last_asked_run(agent, name))
+        and name not in offered_names(json.loads(run.input))
+    }
+    if not own:
+        return dict(run_input)
+    tools = [tool for tool in run_input["tools"] if tool["name"] not in own]
+    return {**run_input, "tools": tools}
 
 
 def _last_asked_run(agent: Agent, tool: str) -> Run | None:

@@ -13,7 +13,6 @@ from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.errors import (
     Forbidden,
     HistoryChanged,
-    InvalidInput,
     PendingInterrupts,
     ToolResultRejected,
 )
@@ -180,16 +179,25 @@ def asks_about(tool):
     return [started(), *vendor_servers.call(tool, "c-1"), finished(outcome=outcome)]
 
 
-def test_a_client_offers_no_tool_whose_calls_people_decide(world, bob, elsewhere, guide):
-    elsewhere.runs = [asks_about("refund"), ends(), ends()]
-    offered = [*TOOLS, {**TOOLS[0], "name": "refund"}]
-    run = send(world, guide, user(), tools=[])
+def open_call(tool):
+    """Return a run that ends without a word about its call."""
+    return [started(), *vendor_servers.call(tool, "c-1"), finished()]
 
-    assert refuses(world, guide, user(), error=InvalidInput, tools=offered, thread_id="t2")
+
+def test_a_client_does_not_take_over_a_tool_whose_calls_people_decide(world, bob, elsewhere, guide):
+    refund = {**TOOLS[0], "name": "refund"}
+    elsewhere.runs = [asks_about("refund"), ends(), open_call("refund")]
+    run = send(world, guide, user(), tools=[])
     steps.deny(open_interrupts(run)[0], bob)
     resumed_run(run)
-    assert refuses(world, guide, user(), error=InvalidInput, tools=offered, thread_id="t2")
-    assert send(world, guide, user(), thread_id="t2").status == "succeeded"
+
+    again = send(world, guide, user(), tools=[*TOOLS, refund], thread_id="t2")
+
+    assert [tool["name"] for tool in elsewhere.sent[-1]["tools"]] == ["show_map"]
+    assert [interrupt.tool for interrupt in open_interrupts(again)] == ["refund"]
+    confirmation = result("c-1", '{"accepted": true}')
+    with pytest.raises(PendingInterrupts):
+        accept(world, guide, confirmation, tools=[*TOOLS, refund], thread_id="t2")
 
 
 def test_a_client_keeps_its_tool_after_people_decided_its_call(world, bob, elsewhere, guide):
