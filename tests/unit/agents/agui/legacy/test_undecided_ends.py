@@ -5,11 +5,16 @@ A cancelled and an expired request are the same to an agent: an entry with the s
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
+from agents.adapters.in_process import FRAMEWORKS
+from agents.agui.legacy.dialects import Dialect
+from agents.agui.legacy.servers import SERVERS
 from tests.support.agents import vendor_servers
 from tests.support.agents.doubles import cancelled
+from tests.support.agents.gates import GATES, OF_SCHEMA, READS, releases
 from tests.support.agents.vendor_servers import (
     LANGGRAPH_IDS,
     SCHEMA,
@@ -17,24 +22,6 @@ from tests.support.agents.vendor_servers import (
     interrupted_stage,
     started,
 )
-
-#: How agents ask whether they may go on; an exception is no release.
-GATES = {
-    "if answer": bool,
-    "if answer is not None": lambda answer: answer is not None,
-    "answer['approved']": lambda answer: answer["approved"],
-    "answer.get('approved')": lambda answer: answer.get("approved"),
-    "answer == 'yes'": lambda answer: answer == "yes",
-    "answer is True": lambda answer: answer is True,
-    "answer['type'] == 'approve'": lambda answer: answer["type"] == "approve",
-    "answer['type'] == 'accept'": lambda answer: answer["type"] == "accept",
-    "answer['behavior'] == 'allow'": lambda answer: answer["behavior"] == "allow",
-    "answer.get('accepted')": lambda answer: answer.get("accepted"),
-    "'approve' in str(answer).split()": lambda answer: "approve" in str(answer).split(),
-}
-#: Those of agents whose schema has `approved`, so that they read it.
-OF_SCHEMA = {"answer['approved']", "answer.get('approved')", "answer is True"}
-OF_SCHEMA |= {"answer.get('accepted')", "answer['behavior'] == 'allow'"}
 
 QUESTION = {"message": "Do you approve the transfer?"}
 DECLARED = {**QUESTION, "responseSchema": SCHEMA}
@@ -68,6 +55,18 @@ def about_a_call(**more):
     return [started(), *vendor_servers.call(), finished(outcome=outcome)]
 
 
+def of_google():
+    original = {"id": "tc-1", "name": "issue_refund", "args": vendor_servers.ARGS}
+    adk = {"originalFunctionCall": original, "toolConfirmation": {}}
+    calls = vendor_servers.call("adk_request_confirmation", "adk-tc-1", adk)
+    return [started(), *vendor_servers.call(), *calls, finished()]
+
+
+def of_microsoft():
+    kind = {"agent_framework": {"type": "function_approval_request"}}
+    return about_a_call(metadata=kind, responseSchema=SCHEMA)
+
+
 #: What an agent sends -> whether its schema says that it reads `approved`.
 ASKS = {
     "langgraph, words": (pauses("Do you approve the transfer?"), False),
@@ -98,6 +97,8 @@ ASKS = {
     "dotnet": (about_a_call(id="ficc_tc-1", responseSchema=SCHEMA), False),
     "ag2": (about_a_call(metadata={"ag2": {"proof": "p"}}), False),
     "agno": ([started(), *vendor_servers.call(), finished()], True),
+    "google": (of_google(), True),
+    "microsoft": (of_microsoft(), True),
     "canonical, a schema": (vendor_servers.canonical_asks("tc-1", schema=SCHEMA), False),
 }
 
@@ -120,13 +121,6 @@ def answer_in(body):
     return entry.get("payload")
 
 
-def releases(gate, answer):
-    try:
-        return bool(gate(answer))
-    except (TypeError, KeyError, AttributeError):
-        return False
-
-
 CASES = [
     (question, gate)
     for question, (_, reads_approved) in ASKS.items()
@@ -145,13 +139,11 @@ async def test_an_end_that_nobody_decided_releases_nothing(question, gate):
     if len(server.requests) == 1:  # the agent was not resumed
         assert stage.outcome == "cancelled"
         return
-    assert not releases(GATES[gate], answer_in(server.last))
+    assert not releases(gate, answer_in(server.last))
 
 
 #: Questions that are no calls; CrewAI is answered in words.
 QUESTIONS = [name for name in ASKS if name.startswith(("langgraph", "mastra", "draft, words"))]
-#: Gates that read what a rejection says; the others would take any answer for a yes.
-READS = sorted(GATES.keys() - {"if answer", "if answer is not None"})
 
 
 @pytest.mark.parametrize("gate", READS)
@@ -162,7 +154,7 @@ async def test_a_rejection_releases_nothing(question, gate):
 
     await stage.answer({"approved": False, "reason": "no"})
 
-    assert not releases(GATES[gate], answer_in(server.last))
+    assert not releases(gate, answer_in(server.last))
 
 
 @pytest.mark.parametrize("gate", ["if answer", *READS])
@@ -173,4 +165,48 @@ async def test_a_plain_no_is_false(question, gate):
 
     await stage.answer(False)
 
-    assert not releases(GATES[gate], answer_in(server.last))
+    assert not releases(gate, answer_in(server.last))
+
+
+#: How the table of the documentation names dialects and servers.
+NAMES = {
+    Dialect.CANONICAL: "AG-UI 1.0",
+    Dialect.DRAFT: "draft",
+    Dialect.LANGGRAPH: "LangGraph",
+    Dialect.MASTRA: "Mastra",
+    Dialect.GOOGLE: "Google",
+    Dialect.MICROSOFT: "Microsoft",
+    Dialect.RESULTS: "open calls",
+    "ag-ui-claude-sdk": "Claude Agent SDK",
+    "ag2": "AG2",
+    "AGUI.Server (.NET)": ".NET",
+    "any with `toolCall` in its schema": "others with `toolCall` in the schema",
+    "ag-ui-crewai": "CrewAI",
+}
+
+
+def test_the_documentation_has_the_ends_of_each_dialect_and_adapter():
+    text = (Path(__file__).parents[5] / "docs/agents.md").read_text()
+    table = text.partition("| Asked by | Rejection | Cancelled or expired |")[2].partition("\n\n")[
+        0
+    ]
+    rows = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    in_worker = [row.removesuffix(" in the worker") for row in rows if row.endswith("the worker")]
+    remote = [row for row in rows if not row.endswith("the worker")]
+
+    expected = {NAMES[key] for key in (*Dialect, *(server.package for server in SERVERS))}
+
+    assert expected <= set(", ".join(remote).split(", "))
+    assert {framework.title for framework in FRAMEWORKS.values()} == set(
+        ", ".join(in_worker).replace(" and ", ", ").split(", ")
+    )
+    assert "SDK" in remote
+
+
+async def test_each_dialect_is_asked():
+    dialects = set()
+    for events, _ in ASKS.values():
+        stage, _ = await interrupted_stage(events)
+        dialects.add(stage.run.saved["dialect"])
+
+    assert dialects == set(Dialect)
