@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.product_client import wait_for
@@ -167,12 +168,15 @@ def test_wrong_usage(command, words):
     assert "Traceback" not in error
 
 
-@pytest.mark.parametrize("words", [["ask", "x"], ["run", "true"], ["list"], ["get", "x"]])
+@pytest.mark.parametrize(
+    "words", [["ask", "x"], ["run", "true"], ["list"], ["get", "x"], ["runs", "show", "x"]]
+)
 def test_a_server_that_is_away(command, monkeypatch, words):
     start = (
         "import sys; from signoff_client import exchanges, flows;"
         "flows.create.__kwdefaults__['patience_seconds'] = 0.2;"
         "flows.get.__kwdefaults__['patience_seconds'] = 0.2;"
+        "flows.get_run.__kwdefaults__['patience_seconds'] = 0.2;"
         "flows.list_requests.__kwdefaults__['patience_seconds'] = 0.2;"
         "from signoff_client.cli.commands import main; sys.exit(main())"
     )
@@ -196,6 +200,36 @@ def test_a_wrong_key_is_wrong_usage(command, key):
 
     assert code == USAGE
     assert "key" in error
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "output"),
+    [
+        ("rehearse:error", NO, "failed AGENT_ERROR The agent failed, as it was asked to."),
+        ("rehearse:echo", YES, "succeeded"),
+        ("rehearse:tool_call", PENDING, "interrupted"),
+    ],
+)
+def test_runs_show_says_why_a_run_failed(desk, command, message, code, output):
+    key = desk.product.create_api_key("run", "read")
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=desk.url, headers=headers) as api:
+        run = api.post("/api/runs", json={"agent": "rehearsal", "message": message}).json()
+        path = f"/api/runs/{run['id']}"
+        assert wait_for(lambda: api.get(path).json()["status"] == output.split()[0], seconds=60)
+
+    result = command.run("runs", "show", run["id"], env={"SIGNOFF_API_KEY": key})
+
+    assert result[:2] == (code, output)
+
+
+def test_runs_show_of_another_or_no_run_is_wrong_usage(desk, command):
+    key = desk.product.create_api_key("run", "read")
+
+    code, output, error = command.run("runs", "show", "none", env={"SIGNOFF_API_KEY": key})
+
+    assert (code, output) == (USAGE, "")
+    assert "Traceback" not in error
 
 
 def test_run_runs_what_was_approved_without_a_shell(desk, command):

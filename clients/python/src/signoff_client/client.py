@@ -71,6 +71,9 @@ class Signoff:
     def get(self, request_id: str) -> Request:
         return self._run(flows.get(request_id))
 
+    def get_run(self, run_id: str) -> Mapping[str, Any]:
+        return self._run(flows.get_run(run_id))
+
     def list(self, **filters: str) -> list[Request]:
         """Return the newest requests, by session, status or agent."""
         return self._run(flows.list_requests(filters))

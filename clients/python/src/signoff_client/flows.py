@@ -70,6 +70,11 @@ def get(request_id: str, *, hold_seconds: int = 0, patience_seconds: float = 30)
     return read_request(answer)
 
 
+def get_run(run_id: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Steps[Any]:
+    path = f"/api/runs/{quote(run_id, safe='')}"
+    return (yield from exchange("GET", path, patience_seconds=patience_seconds))
+
+
 def list_requests(
     filters: Mapping[str, str], *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Steps[list[Request]]:

@@ -101,6 +101,26 @@ def _status_code(request: Request) -> Exit:
     return Exit.NO if refused else Exit.YES
 
 
+_CODES_OF_RUNS = {"succeeded": Exit.YES, "failed": Exit.NO, "cancelled": Exit.NO}
+
+
+def show_run(options: Namespace) -> Exit:
+    """Print the status of a run, its error, and what its agent raised."""
+    run = Signoff().get_run(options.run_id)
+    terminal = run["terminal_event"] or {}
+    words = (run["status"], run["error_code"], terminal.get("message", ""))
+    lines = [" ".join(word for word in words if word), *(run["exceptions"] or ())]
+    write("\n".join(_printable(line) for text in lines for line in text.split("\n")))
+    if run["exceptions"] is None:
+        complain("exceptions are for keys with the scope run, where the team stores_exceptions")
+    return _CODES_OF_RUNS.get(run["status"], Exit.PENDING)
+
+
+def _printable(line: str) -> str:
+    """Escape what could steer a terminal: the text is of an agent."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
 def list_requests(options: Namespace) -> Exit:
     """Print one request a line."""
     filters = {"session": options.session, "status": options.status, "agent": options.agent}

@@ -102,6 +102,12 @@ def _add_requests(commands: Any) -> None:
     )
     parser.set_defaults(run=asking.get)
 
+    runs = commands.add_parser("runs", help="show why a run failed")
+    actions = runs.add_subparsers(required=True, metavar="ACTION")
+    parser = actions.add_parser("show", help="show the status, the error and the exceptions")
+    parser.add_argument("run_id", metavar="run", help="the id of the run")
+    parser.set_defaults(run=asking.show_run)
+
     parser = commands.add_parser("list", help="list the newest requests, one JSON text a line")
     parser.add_argument("--session", help="those of this session")
     parser.add_argument("--status", help="open, decided, done, withdrawn, expired or lapsed")
