@@ -71,8 +71,14 @@ NEW_COLUMNS = {
         "files": None,
         "severity": "",
         "is_reversible": None,
+        "restored_at": None,
     },
-    "inbox_run": {"retriers": None, "pulled": False, "trace_context": ""},
+    "inbox_run": {
+        "retriers": None,
+        "pulled": False,
+        "trace_context": "",
+        "requester_people": None,
+    },
     "inbox_thread": {"event_bytes": 0, "is_kept": False},
     "inbox_team": {
         "file_days": None,
