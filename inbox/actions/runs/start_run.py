@@ -133,7 +133,6 @@ def _start_or_resume(
     claim: bool,
 ) -> StartedRun:
     thread, now, is_new = _lock_or_create_thread(agent, request, with_conversation=claim)
-    request = replace(request, input=without_own_tools(agent, request.input))
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         return _resume(authorization, request, claim=claim)
@@ -157,6 +156,7 @@ def _start_or_resume(
         latest = latest_run(thread)
         _check_idle(latest)
         _check_history(thread, latest, request)
+    request = replace(request, input=without_own_tools(thread, request.input))
     results = new_results(thread, request.input)
     if not is_new:
         sent = request.input.get("messages", ())
@@ -196,6 +196,7 @@ def _with_files(thread: Thread, request: RunRequest) -> Mapping[str, Any]:
 
 def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -> StartedRun:
     thread, now = authorization.thread, authorization.now
+    request = replace(request, input=without_own_tools(thread, request.input))
     interrupted = _find_interrupted_run(thread, request.entries)
     interrupts = load_interrupt_states(interrupted)
     states = [interrupt.state for interrupt in interrupts]

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
-from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
+from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.rules.runs.client_tools import StoredCall, offered_names, plan_results, tool_messages
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 
 _ENDED_WELL = (RunStatus.SUCCEEDED, RunStatus.INTERRUPTED)
 
 
-def without_own_tools(agent: Agent, run_input: Mapping[str, Any]) -> dict[str, Any]:
+def without_own_tools(thread: Thread, run_input: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     Return the input without the tools of a client that are the agent's, whose calls people decide.
 
@@ -24,17 +24,19 @@ def without_own_tools(agent: Agent, run_input: Mapping[str, Any]) -> dict[str, A
     own = {
         name
         for name in offered_names(run_input)
-        if (run := _last_asked_run(agent, name))
+        if (run := _last_asked_run(thread, name))
         and name not in offered_names(json.loads(run.input))
     }
     if not own:
-        return dict(run_input)
+        return run_input
     tools = [tool for tool in run_input["tools"] if tool["name"] not in own]
     return {**run_input, "tools": tools}
 
 
-def _last_asked_run(agent: Agent, tool: str) -> Run | None:
-    interrupts = Interrupt.objects.filter(team_id=agent.team_id, agent=agent, tool=tool)
+def _last_asked_run(thread: Thread, tool: str) -> Run | None:
+    interrupts = Interrupt.objects.filter(
+        team_id=thread.team_id, agent_id=thread.agent_id, tool=tool
+    )
     decided = interrupts.exclude(status=InterruptStatus.OPEN).order_by("-closed_at", "-id")
     pending = interrupts.filter(status=InterruptStatus.OPEN).order_by("due_at", "id")
     row = decided.select_related("run").first() or pending.select_related("run").first()

@@ -200,6 +200,24 @@ def test_a_client_does_not_take_over_a_tool_whose_calls_people_decide(world, bob
         accept(world, guide, confirmation, tools=[*TOOLS, refund], thread_id="t2")
 
 
+def test_a_repeated_request_is_the_same_after_people_were_asked(world, elsewhere, guide):
+    elsewhere.runs = [ends(), asks_about("refund")]
+    draft = steps.request(thread_id="t1")
+    offered = [{**TOOLS[0], "name": "refund"}]
+    request = replace(draft, input={**draft.input, "messages": [user()], "tools": offered})
+    first = start_run(
+        agent=guide, request=request, actor=world.actor(world.bob), idempotency_key="k"
+    )
+    steps.drive(first)
+    send(world, guide, user(), tools=[], thread_id="t2")
+
+    again = start_run(
+        agent=guide, request=request, actor=world.actor(world.bob), idempotency_key="k"
+    )
+
+    assert (again.run, again.replayed) == (first.run, True)
+
+
 def test_a_client_keeps_its_tool_after_people_decided_its_call(world, bob, elsewhere, guide):
     elsewhere.runs = [asks_about("show_map"), ends(), calls_map()]
     run = send(world, guide, user())
