@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from signoff_client.hooks.layouts import LAYOUTS
 from signoff_client.hooks.loopback_model import ModelServer
+from signoff_client.hooks.real_host import STARTS
 
 from tests.support.caches import make_once
 from tests.support.children import StartFailed
@@ -94,7 +95,9 @@ class CodingAgent:
         self.program.parent.mkdir()
         self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m signoff_client "$@"\n')
         self.program.chmod(0o755)
-        self.environment = desk.environment(home, **_environment(home, model))
+        start = STARTS[host](model.url)
+        self.environment = desk.environment(home, **start.environment, **_environment(home))
+        self._command = self.program.parent / start.program
         self._link_host()
         path = (str(self.program.parent), os.environ["PATH"])
         self.environment["PATH"] = os.pathsep.join(path)
@@ -103,7 +106,7 @@ class CodingAgent:
     def _link_host(self) -> None:
         """Put the host on the PATH under its own name."""
         program = find_program(self.host)
-        link = self.program.parent / _PROGRAMS[self.host]
+        link = self._command
         if self.host != "gemini-cli":
             link.symlink_to(program)
             return
@@ -199,7 +202,7 @@ class CodingAgent:
             "gemini-cli": ["-p", "go", "--approval-mode", "yolo", "-m", "gemini-2.5-flash"],
         }
         return subprocess.Popen(
-            [self.program.parent / _PROGRAMS[self.host], *words[self.host]],
+            [self._command, *words[self.host]],
             env=self.environment | env,
             cwd=self.work,
             stdin=subprocess.DEVNULL,
@@ -218,13 +221,6 @@ class CodingAgent:
         return self.end(self.start(**options))
 
 
-#: How a person starts each host.
-_PROGRAMS: Final = {
-    "claude-code": "claude",
-    "codex": "codex",
-    "copilot-cli": "copilot",
-    "gemini-cli": "gemini",
-}
 _HOOK_FILES: Final = {
     "claude-code": ".claude/settings.json",
     "codex": ".codex/hooks.json",
@@ -240,20 +236,9 @@ _SHELL_TOOLS: Final = {
 _MCP_SERVER: Final = Path(__file__).parent / "books_server.py"
 
 
-def _environment(home: Path, model: ModelServer) -> dict[str, str]:
+def _environment(home: Path) -> dict[str, str]:
     return {
-        "ANTHROPIC_BASE_URL": model.url,
-        "ANTHROPIC_API_KEY": "no-account",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
         "ENABLE_TOOL_SEARCH": "false",  # tools of MCP servers are offered at once
         "CODEX_HOME": str(home / ".codex"),
         "LOOPBACK_KEY": "no-account",
-        "COPILOT_OFFLINE": "true",
-        "COPILOT_MODEL": "claude-sonnet-4",
-        "COPILOT_PROVIDER_TYPE": "anthropic",
-        "COPILOT_PROVIDER_BASE_URL": model.url,
-        "COPILOT_PROVIDER_API_KEY": "no-account",
-        "GEMINI_API_KEY": "no-account",
-        "GOOGLE_GEMINI_BASE_URL": model.url,
     }

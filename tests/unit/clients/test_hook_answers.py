@@ -1,6 +1,8 @@
 """Events of hosts are understood, and answered in the hosts' own words, byte by byte."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ from signoff_client.hooks import words
 from signoff_client.hooks.claude_code import ClaudeCode
 from signoff_client.hooks.events import Answer, Decision, Event, Host, Kind, UnexpectedEvent
 from signoff_client.hooks.gate import HOSTS
+
+from tests.support.clients.live_desk import CLIENT_SOURCE
 
 EVENTS = Path(__file__).with_name("hosts")
 URL = "https://signoff.example.com/interrupts/0199c7b2-aaaa/"
@@ -133,6 +137,21 @@ def test_every_event_of_a_host_is_understood(path):
 
 def traps() -> list[Path]:
     return sorted([*EVENTS.rglob("*.never-send.json"), *EVENTS.rglob("*.refused-by-*.json")])
+
+
+def test_a_hook_starts_without_what_only_its_check_needs():
+    """Hosts start the hook for each call."""
+    loaded = "import sys, signoff_client.hooks.gate; print(*sys.modules)"
+    names = subprocess.run(
+        [sys.executable, "-c", loaded],
+        env={"PYTHONPATH": str(CLIENT_SOURCE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+    assert "signoff_client.hooks.gate" in names
+    assert not {"http.server", "subprocess", "signoff_client.hooks.loopback_model"} & set(names)
 
 
 def test_answers_that_hosts_misread_are_never_given():

@@ -76,6 +76,8 @@ class Answer:
         return "" if self.output is None else to_text(self.output)
 
 
+#: Names a file. A hook with this variable writes each call's tool into it, and denies the call.
+RECORD_VARIABLE = "SIGNOFF_HOOK_RECORD"
 BLOCKED = 2  #: the exit code with which a hook denies
 
 

@@ -36,6 +36,7 @@ from signoff_client.hooks.copilot_cli import CopilotCli
 from signoff_client.hooks.cursor import Cursor
 from signoff_client.hooks.events import (
     BLOCKED,
+    RECORD_VARIABLE,
     Answer,
     Decision,
     Event,
@@ -46,7 +47,6 @@ from signoff_client.hooks.events import (
     is_same,
 )
 from signoff_client.hooks.gemini_cli import GeminiCli
-from signoff_client.hooks.real_host import RECORD_VARIABLE
 from signoff_client.requests import Item, Request, answer_of, require_approval
 from signoff_client.settings import read_settings, to_seconds
 from signoff_client.transport import Transport

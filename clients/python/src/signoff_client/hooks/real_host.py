@@ -13,10 +13,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from signoff_client.hooks.events import RECORD_VARIABLE
 from signoff_client.hooks.loopback_model import model_server
 
-#: Names a file. A hook with this variable writes each call's tool into it, and denies the call.
-RECORD_VARIABLE: Final = "SIGNOFF_HOOK_RECORD"
 _HARMLESS: Final = "true"  #: the command
 _PROMPT: Final = f"Run the shell command `{_HARMLESS}` once, and nothing else."
 _SECONDS: Final = 60
@@ -27,6 +26,7 @@ _NO_ACCOUNT: Final = "no-account"
 class Start:
     """A turn of a host without a person at the terminal."""
 
+    program: str  #: as a person starts it
     words: Sequence[str]
     environment: Mapping[str, str]
 
@@ -50,16 +50,17 @@ class Trial:
 
 def try_host(host: str) -> Trial:
     """Let the host's model make one call, which the hook denies and nobody is asked about."""
-    if host not in _STARTS:
+    if host not in STARTS:
         return Trial(Seen.NO_CALL, why="it needs an account")
-    program = _PROGRAMS[host]
-    if not shutil.which(program):
-        return Trial(Seen.NO_CALL, program, f"{program} is not on the PATH")
     with tempfile.TemporaryDirectory() as folder, model_server(_HARMLESS) as model:
+        start = STARTS[host](model.url)
+        program = start.program
+        if not shutil.which(program):
+            return Trial(Seen.NO_CALL, program, f"{program} is not on the PATH")
         record = Path(folder, "record")
         work = Path(folder, "work")
         work.mkdir()
-        output = _run(program, _STARTS[host](model.url), work, record)
+        output = _run(start, work, record)
         if record.exists():
             return Trial(Seen.HOOK, program)
         if json.loads(model.tool_results()):
@@ -67,11 +68,11 @@ def try_host(host: str) -> Trial:
     return Trial(Seen.NO_CALL, program, output or "its model was not asked")
 
 
-def _run(program: str, start: Start, work: Path, record: Path) -> str:
+def _run(start: Start, work: Path, record: Path) -> str:
     """Return the last line that the host wrote, or why it was ended."""
     try:
         done = subprocess.run(
-            [program, *start.words],
+            [start.program, *start.words],
             cwd=work,
             env={**os.environ, **start.environment, RECORD_VARIABLE: str(record)},
             stdin=subprocess.DEVNULL,
@@ -88,6 +89,7 @@ def _run(program: str, start: Start, work: Path, record: Path) -> str:
 
 def _claude_code(url: str) -> Start:
     return Start(
+        "claude",
         ("-p", _PROMPT),
         {
             "ANTHROPIC_BASE_URL": url,
@@ -110,12 +112,15 @@ def _codex(url: str) -> Start:
     }
     words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return Start(
-        ("exec", "--skip-git-repo-check", *words, _PROMPT), {"SIGNOFF_CHECK_KEY": _NO_ACCOUNT}
+        "codex",
+        ("exec", "--skip-git-repo-check", *words, _PROMPT),
+        {"SIGNOFF_CHECK_KEY": _NO_ACCOUNT},
     )
 
 
 def _gemini_cli(url: str) -> Start:
     return Start(
+        "gemini",
         ("-p", _PROMPT, "--approval-mode", "yolo", "-m", "gemini-2.5-flash"),
         {
             "GEMINI_API_KEY": _NO_ACCOUNT,
@@ -128,6 +133,7 @@ def _gemini_cli(url: str) -> Start:
 
 def _copilot_cli(url: str) -> Start:
     return Start(
+        "copilot",
         ("-p", _PROMPT, "--allow-all-tools", "--no-auto-update"),
         {
             "COPILOT_OFFLINE": "true",
@@ -139,14 +145,8 @@ def _copilot_cli(url: str) -> Start:
     )
 
 
-#: How a person starts each host; Cursor's model is reached through an account only.
-_PROGRAMS: Final = {
-    "claude-code": "claude",
-    "codex": "codex",
-    "copilot-cli": "copilot",
-    "gemini-cli": "gemini",
-}
-_STARTS: Final = {
+#: The model of Cursor is reached through an account only.
+STARTS: Final = {
     "claude-code": _claude_code,
     "codex": _codex,
     "copilot-cli": _copilot_cli,
