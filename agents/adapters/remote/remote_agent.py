@@ -57,8 +57,7 @@ _LOOP = "QUESTION_REPEATED"
 #: A question that comes back so often after its answers is a loop.
 _MAX_REPEATS = 3
 _ASKED_AGAIN = (
-    "The agent raised the answered interrupts again: it did not accept these decisions together. "
-    "They were cancelled."
+    "The agent raised the answered interrupts again: it did not accept these decisions together."
 )
 #: The codes of runs that fail because of a remote agent, for the reference.
 FAILURES = {
@@ -183,7 +182,7 @@ class RemoteAgent:
         if reader.dialect_info.dialect is Dialect.MASTRA and any(
             interrupt.id in answered for interrupt in outcome.interrupts
         ):
-            raise RemoteFailed(_ASKED_AGAIN.partition(" They")[0], _NOT_TAKEN)
+            raise RemoteFailed(_ASKED_AGAIN, _NOT_TAKEN)
         if reader.dialect_info.dialect is not Dialect.MICROSOFT or not any(
             interrupt.id in answered and not reader.has_call_of(interrupt)
             for interrupt in outcome.interrupts
@@ -195,7 +194,7 @@ class RemoteAgent:
         with contextlib.suppress(RemoteFailed):
             async for _ in self._events({**body, "resume": entries}, DialectReader("")):
                 pass
-        raise RemoteFailed(_ASKED_AGAIN, _NOT_TAKEN)
+        raise RemoteFailed(f"{_ASKED_AGAIN} They were cancelled.", _NOT_TAKEN)
 
     async def _events(self, body: Json, reader: DialectReader) -> AsyncIterator[BaseEvent]:
         try:

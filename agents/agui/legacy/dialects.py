@@ -318,16 +318,8 @@ class DialectReader:
             self.dialect_info.declinable.append(name)
 
     def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
-        """Return interrupts for the results of deferred calls, except those of client tools."""
-        calls = [
-            call
-            for call in dict.fromkeys(pending)
-            if call in self._calls.names and self._calls.names[call] not in self._client_tools
-        ]
-        ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
-        if ids:
-            notes = {name: {"toolCallId": call} for name, call in ids.items()}
-            self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
+        """Return interrupts for the results of deferred calls."""
+        ids = self._note_results(dict.fromkeys(pending))
         return [
             vendor_quirks.tool_result_interrupt(name, call, self._calls.names[call])
             for name, call in ids.items()
@@ -337,26 +329,33 @@ class DialectReader:
         """
         Return the outcome of a run that ends with open calls after which it said nothing.
 
-        Agno asks in this way, and is answered with a tool message; {} if no call is open. Calls of
-        tools of the client are the client's.
+        Agno asks in this way, and is answered with a tool message; {} if no call is open.
         """
-        calls = [
-            call
-            for call in self._calls.silent_calls()
-            if self._calls.names[call] not in self._client_tools
-        ]
-        ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
-        if not ids:
-            return {}
-        notes = {
-            name: {"toolCallId": call, "kind": servers.TOOL_MESSAGE} for name, call in ids.items()
-        }
-        self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
+        ids = self._note_results(self._calls.silent_calls(), kind=servers.TOOL_MESSAGE)
         interrupts = [
             servers.tool_message_interrupt(name, call, self._calls.names[call])
             for name, call in ids.items()
         ]
-        return {"type": "interrupt", "interrupts": interrupts}
+        return {"type": "interrupt", "interrupts": interrupts} if interrupts else {}
+
+    def _note_results(self, pending: Iterable[str], **note: str) -> dict[str, str]:
+        """
+        Note that the answers are results; return the calls by the ids of their interrupts.
+
+        Calls of tools of the client are the client's.
+        """
+        calls = [
+            call
+            for call in pending
+            if call in self._calls.names and self._calls.names[call] not in self._client_tools
+        ]
+        ids = {f"{self._run_key}-{number}": call for number, call in enumerate(calls, start=1)}
+        if ids:
+            notes: dict[str, Json] = {
+                name: {"toolCallId": call, **note} for name, call in ids.items()
+            }
+            self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
+        return ids
 
     def _translate_draft(self, legacy: Json) -> tuple[list[Json], Json]:
         """Return the events of the interrupt's tool call, if it had none, and the interrupt."""
@@ -432,10 +431,10 @@ class DialectReader:
         return {**{key: question[key] for key in ("message",) if key in question}, **interrupt}
 
     def _translate_event(self, name: str, value: Any, framework: str) -> Json:
-        fields = value if isinstance(value, dict) else {}
-        interrupt = {"id": name, **interrupt_fields(value, framework)}
         if wrapped := self._wrapped_fields(name, value):
             return {"id": name, **wrapped}
+        fields = value if isinstance(value, dict) else {}
+        interrupt = {"id": name, **interrupt_fields(value, framework)}
         if framework == "mastra" and "responseSchema" not in interrupt:
             schema = parse_embedded_json(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}

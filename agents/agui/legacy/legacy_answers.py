@@ -75,12 +75,12 @@ def resume_messages(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[J
         return [vendor_quirks.confirmation_message(info.notes)]
     return [
         {
-            "id": event["messageId"],
+            "id": f"{answer.interrupt_id}-result",
             "role": "tool",
-            "toolCallId": event["toolCallId"],
-            "content": event["content"],
+            "toolCallId": info.notes[answer.interrupt_id]["toolCallId"],
+            "content": _result_text(info, answer),
         }
-        for event in _results(info, answers)
+        for answer in _with_notes(info, answers)
     ]
 
 
@@ -91,14 +91,6 @@ def result_events(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Jso
     The result of a call that was approved is the agent's.
     """
     return [
-        event
-        for event, answer in zip(_results(info, answers), _with_notes(info, answers), strict=True)
-        if not _is_confirmed(info, answer)
-    ]
-
-
-def _results(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Json]:
-    return [
         {
             "type": "TOOL_CALL_RESULT",
             "messageId": f"{answer.interrupt_id}-result",
@@ -106,6 +98,7 @@ def _results(info: DialectInfo, answers: Sequence[AgentAnswer]) -> list[Json]:
             "content": _result_text(info, answer),
         }
         for answer in _with_notes(info, answers)
+        if not _is_confirmed(info, answer)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the real packages of servers sent, and that they get what they read back then."""
+"""Recordings of real servers: they are asked about, and get the answers that they read."""
 
 import json
 from pathlib import Path

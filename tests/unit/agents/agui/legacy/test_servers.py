@@ -1,4 +1,4 @@
-"""How single AG-UI servers ask and what they read back: the rows of `legacy.servers`."""
+"""The rows of `legacy.servers`: the interrupts and the answers of single AG-UI servers."""
 
 import ag_ui.core as agui
 import pytest
