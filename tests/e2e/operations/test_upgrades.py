@@ -52,7 +52,14 @@ RENAMED_COLUMNS = {
 }
 #: The values of new columns in rows of the dump; SQLite has 0 and 1 for booleans.
 NEW_COLUMNS = {
-    "inbox_apikey": {"owner_id": None, "made_by_user_id": None, "networks": "[]"},
+    "inbox_apikey": {
+        "owner_id": None,
+        "made_by_user_id": None,
+        "networks": "[]",
+        "former_made_by_user_id": None,
+        "token_people": "[]",
+        "former_people": "[]",
+    },
     "inbox_agent": {
         "environment": "",
         "callback_prefixes": "[]",
