@@ -36,7 +36,7 @@ let pointer;
  */
 let typedAt = -Infinity;
 let isTypingDropped = false;
-/** Where the pointer was pressed in the request; a swap may take it away before it is released. */
+/** The element of the request that is pressed, null if the request took no input by then. */
 let pressed;
 
 // -- what is on screen ------------------------------------------------------------------------------
@@ -204,13 +204,22 @@ addEventListener(
   true,
 );
 
-addEventListener("pointerdown", ({ target }) => (pressed = target.closest("#detail") && target), true);
+addEventListener(
+  "pointerdown",
+  ({ target, clientX: x, clientY: y }) => {
+    const detail = document.querySelector("#detail");
+    const { left, right, top, bottom } = detail?.getBoundingClientRect() ?? {};
+    const isOnInert = detail?.inert && x >= left && x < right && y >= top && y < bottom;
+    pressed = isOnInert ? null : target.closest("#detail") ? target : undefined;
+  },
+  true,
+);
 
-// Browsers send no click for a press whose element is gone when it ends.
+// Browsers send no click for a press whose element is gone when it ends, or was inert when it began.
 addEventListener(
   "pointerup",
   ({ timeStamp }) => {
-    if (pressed && !pressed.isConnected) {
+    if (pressed === null || pressed?.isConnected === false) {
       say();
       dropTyping(timeStamp);
     }

@@ -77,6 +77,7 @@ class Sequence:
         self._presses = 0
         self._origin: float = 0
         self._moment: float = 0
+        self._typed_at: float = 0
         page.on("request", self._note)
         page.on("requestfinished", self._forget)
         page.on("requestfailed", self._forget)
@@ -119,14 +120,15 @@ class Sequence:
 
     def _keys(self, names: str) -> None:
         """Press keys in one moment."""
+        self._typed_at = self._moment
         for name in names.split():
             self._key(name)
 
     def _late(self, names: str) -> None:
-        """Press keys a second ago: a busy browser has them only now."""
-        self._moment -= 1000
+        """Press keys in the moment of the last ones: a busy browser has them only now."""
+        now, self._moment = self._moment, self._typed_at
         self._keys(names)
-        self._moment += 1000
+        self._moment = now
 
     def _key(self, name: str, *, repeats: bool = False) -> None:
         *modifiers, key = name.split("+") if name != "+" else [name]

@@ -72,7 +72,7 @@ globalThis.addEventListener = () => {};
 globalThis.window = globalThis;
 // Timers of the page would keep a test process alive.
 globalThis.setInterval = () => 0;
-globalThis.localStorage = { getItem: () => null, setItem() {} };
+globalThis.localStorage = { getItem: () => null, setItem() {}, removeItem() {} };
 globalThis.sessionStorage = globalThis.localStorage;
 globalThis.location = { href: "http://localhost/", pathname: "/" };
 show({});
