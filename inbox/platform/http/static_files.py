@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import brotli
+import rcssmin
+import rjsmin
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.files.base import ContentFile
@@ -17,10 +19,8 @@ from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 _Base = CompressedManifestStaticFilesStorage
-#: Lines of our modules and style sheets that are comments only, and the indentation of others: they
-#: would be a fifth of what browsers load.
-_COMMENTS = re.compile(rb"^[ ]*(?://[^\n]*|/\*.*?\*/)\n", re.MULTILINE | re.DOTALL)
-_INDENTATION = re.compile(rb"^ +", re.MULTILINE)
+#: What our modules and style sheets lose: comments and white space, a third of what browsers load.
+_MINIFIERS = {"js": rjsmin.jsmin, "css": rcssmin.cssmin}
 #: What is not used: of REST framework's browsable API, of admin widgets and of Redoc.
 _UNUSED = ["rest_framework", "select2", "redoc"]
 #: In the directory of collected files, with the digest of what they were collected from.
@@ -48,9 +48,9 @@ class StaticFiles(CompressedManifestStaticFilesStorage):
     )
 
     def _save(self, name: str, content: Any) -> Any:
-        if re.fullmatch(r"js/[\w.-]+\.js|css/[\w.-]+\.css", name):
+        if own := re.fullmatch(r"(js|css)/[\w.-]+\.\1", name):
             content.seek(0)  # the base class has read it to name it after its content
-            content = ContentFile(_INDENTATION.sub(b"", _COMMENTS.sub(b"", content.read())))
+            content = ContentFile(_MINIFIERS[own[1]](content.read()))
         return super()._save(name, content)  # type: ignore[misc]  # the stubs leave it out
 
     def create_compressor(self, **options: Any) -> Compressor:
@@ -81,7 +81,9 @@ def collect_static_files() -> bool:
 
 def _digest_of_sources() -> str:
     """Return a digest of the files to be collected, and of the code that collects them."""
-    versions = [version(package) for package in ("django", "whitenoise", "brotli")]
+    versions = [
+        version(package) for package in ("django", "whitenoise", "brotli", "rcssmin", "rjsmin")
+    ]
     backend = settings.STORAGES["staticfiles"]["BACKEND"]
     digest = hashlib.sha256(repr((versions, backend)).encode() + Path(__file__).read_bytes())
     for finder in get_finders():

@@ -3,14 +3,18 @@
 import fcntl
 import json
 import os
+import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
 from threading import Barrier
 
 import pytest
 from django.core.management import call_command
 
 from inbox.platform.http.static_files import collect_static_files
+from tests.support.node import find_node
 
 FINDER = "django.contrib.staticfiles.finders.FileSystemFinder"
 BACKEND = "inbox.platform.http.static_files.StaticFiles"
@@ -21,19 +25,28 @@ def _compressed(settings):
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": BACKEND}}
 
 
-def test_collected_modules_have_their_code_without_comment_lines(settings, tmp_path):
+def test_collected_modules_have_their_code_without_comments(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
 
     call_command("collectstatic", interactive=False, verbosity=0)
 
     paths = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
-    modules = {
-        name: (tmp_path / paths[name]).read_text() for name in paths if name.startswith("js/")
-    }
+    modules = [tmp_path / paths[name] for name in paths if name.startswith("js/")]
     assert len(modules) > 20
-    for name, text in modules.items():
-        assert "{" in text, name
-        assert not any(line.lstrip().startswith("//") for line in text.split("\n")), name
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    for module in modules:
+        source = (Path("static/js") / f"{module.name.split('.')[0]}.js").read_text()
+        text = module.read_text()
+        assert not re.search(r"^\s*//", text, re.MULTILINE), module
+        # Each import names a collected file.
+        assert text.count('from"./') == source.count('from "./'), module
+        assert all(name in paths.values() for name in imported(text)), module
+        subprocess.run([find_node().node, "--check", module], check=True, timeout=60)
+
+
+def imported(module: str) -> list[str]:
+    """Names, below the static root, of the files that a module imports."""
+    return [f"js/{name}" for name in re.findall(r"(?:from|import\()\s*\"\./([^\"]+)", module)]
 
 
 @pytest.fixture
