@@ -307,6 +307,13 @@ def edit_value(page: Page, selector: str) -> Locator:
     return field
 
 
+def rectangle(page: Page, selector: str) -> dict[str, float]:
+    """Return where an element is, read at once: a live update may replace it between messages."""
+    read = "selector => document.querySelector(selector).getBoundingClientRect().toJSON()"
+    box: dict[str, float] = page.evaluate(read, selector)
+    return box
+
+
 def is_open(page: Page, interrupt_id: str) -> None:
     """Wait until the form of a request is on screen."""
     expect(page.locator("#decision")).to_have_attribute(

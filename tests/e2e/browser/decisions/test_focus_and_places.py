@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import Site, press
+from tests.support.browser.site import Site, press, rectangle
 
 pytestmark = pytest.mark.browser
 
@@ -81,14 +81,14 @@ def test_rows_keep_their_places_under_the_mouse(site, mine, leave):
     (second,) = mine(staged_interrupts.FIXED | {"minutes": 61})
     with site.open_as("marco") as page:
         site.open(page, first)
-        row = page.locator(f"#row-{second['id']}")
-        row.hover()
-        box = row.bounding_box()
+        row = f"#row-{second['id']}"
+        page.hover(row)
+        place = rectangle(page, row)
 
         (sooner,) = site.play(staged_interrupts.FIXED | {"minutes": 20})
 
         expect(page.locator("#rows-new")).to_have_text("1 new")
-        assert row.bounding_box() == box
+        assert rectangle(page, row) == place
         expect(page.locator(f"#row-{sooner['id']}")).to_have_count(0)
         if leave == "key":
             press(page, "Escape")
@@ -103,14 +103,14 @@ def test_a_decided_row_stays_under_the_mouse(site, mine):
     (second,) = mine(staged_interrupts.FIXED | {"minutes": 61})
     with site.open_as("marco") as page:
         site.open(page, second)
-        row = page.locator(f"#row-{second['id']}")
-        row.hover()
-        box = row.bounding_box()
+        row = f"#row-{second['id']}"
+        page.hover(row)
+        place = rectangle(page, row)
 
         site.decide(first, {"approved": False, "reason": "no"})
 
         expect(page.locator(f"#row-{first['id']}")).to_have_class(re.compile("is-done"))
-        assert row.bounding_box() == box
+        assert rectangle(page, row) == place
         page.locator("#detail-title").hover()
         expect(page.locator(f"#rows #row-{first['id']}")).to_have_count(0)
 

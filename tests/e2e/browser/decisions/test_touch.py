@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import PHONE, Site, edit_value
+from tests.support.browser.site import PHONE, Site, edit_value, rectangle
 
 pytestmark = pytest.mark.browser
 
@@ -27,8 +27,8 @@ _TOO_SMALL = """() => {
 
 def is_in_reach(page: Page, selector: str) -> bool:
     """Whether something is on the screen without scrolling."""
-    box = page.locator(selector).bounding_box()
-    return box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 844
+    box = rectangle(page, selector)
+    return box["height"] > 0 and box["top"] >= 0 and box["bottom"] <= 844
 
 
 def is_covered(page: Page, link: Locator) -> bool:
