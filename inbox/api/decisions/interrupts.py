@@ -161,8 +161,9 @@ class Interrupt(Schema):
 
 
 class Sibling(Schema):
+    """An interrupt of the same run. What it asks is read by its id."""
+
     id: Id
-    title: Title
     status: InterruptStatus
 
 
@@ -212,7 +213,7 @@ class InterruptWithSiblings(Interrupt):
     policy: RulingOfPolicy | None
     """The ruling of the team's policy; null if there was no policy."""
     siblings: Annotated[list[Sibling], example([])]
-    """The other interrupts of the run, which continues when all of them are decided."""
+    """The first interrupts of the run, with this one. It continues when all are decided."""
 
 
 class Interrupts(ApiView):

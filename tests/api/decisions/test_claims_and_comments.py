@@ -49,6 +49,20 @@ def view_references(*interrupts):
     ]
 
 
+def test_an_interrupt_has_no_titles_of_its_siblings(api, world):
+    run = start(world, "rehearse:parallel3")
+    first, *others = open_interrupts(run)
+    api.post(f"/api/interrupts/{first.pk}/decide", decision(first, APPROVE))
+
+    answer = api.get(f"/api/interrupts/{others[0].pk}")
+
+    assert answer.json()["siblings"] == [
+        {"id": str(first.pk), "status": "resolved"},
+        *[{"id": str(other.pk), "status": "open"} for other in others],
+    ]
+    assert first.title not in answer.content.decode()
+
+
 def test_a_machine_takes_its_answer_back_while_others_are_missing(api, world):
     run = start(world, "rehearse:parallel3")
     first, *_ = open_interrupts(run)
