@@ -1,9 +1,11 @@
 """The registry of agents by name; an agent is imported when it is first used."""
 
+import importlib
 import inspect
 import os
 import traceback
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from agents.adapters.in_process import (
@@ -32,6 +34,9 @@ _BUILT_IN = {
 #: The variable with custom agents, separated by commas: `my_agents:refund_desk` is the agent
 #: refund-desk, and `langgraph+my_graphs:refund_desk` one written with that framework.
 AGENTS_SETTING = "SIGNOFF_AGENTS"
+
+#: The code that an import of an author's module passes through: this file, the SDK and Python's own.
+_NOT_OF_AUTHORS = (__file__, str(Path(__file__).parent / "sdk"), importlib.__file__, "<frozen")
 
 _agents: dict[str, Agent] = {}
 
@@ -171,11 +176,12 @@ def _import(path: str, object_path: str) -> Any:
 def _import_problem(module: str, error: Exception) -> str:
     """Return an error of an import with the line of the author's code that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "importlib" not in frame.filename]
-    place = f" at {own[-1].filename}, line {own[-1].lineno}" if own[1:] else ""
+    own = [frame for frame in frames if not frame.filename.startswith(_NOT_OF_AUTHORS)]
+    place = f" at {own[-1].filename}, line {own[-1].lineno}" if own else ""
     if isinstance(error, SyntaxError):
         place = f" at {error.filename}, line {error.lineno}"
-    return f"importing {module} failed{place}: {type(error).__name__}: {str(error)[:500]}"
+    text = str(error)[:500].removesuffix(".")
+    return f"importing {module} failed{place}: {type(error).__name__}: {text}"
 
 
 def _as_agent(path: str, attribute: str, target: Any) -> Agent:

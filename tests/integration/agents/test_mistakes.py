@@ -368,6 +368,33 @@ def test_serve_names_the_line_of_a_module_that_cannot_be_imported(author, monkey
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "line", "error"),
+    [
+        (
+            "@workflow()\ndef desk(ctx): ...",
+            13,
+            "TypeError: desk: a workflow is an async function; write async def desk(ctx).",
+        ),
+        (
+            "def declare():\n    @tool(effect='once', approval='Pay {amout}')\n"
+            "    def pay(amount: float) -> None: ...\ndeclare()",
+            14,
+            "ValueError: pay: 'Pay {amout}' has a placeholder 'amout'; use one of: amount.",
+        ),
+    ],
+)
+def test_serve_names_the_line_of_the_author_and_not_of_the_sdk(
+    author, monkeypatch, code, line, error
+):
+    write(code, author, "mistaken")
+    monkeypatch.setenv(registry.AGENTS_SETTING, "mistaken:desk")
+
+    (sentence,) = registry.problems(with_frameworks=False)
+
+    assert sentence.endswith(f" at {author}/mistaken.py, line {line}: {error}")
+
+
 def test_agents_that_are_right_have_no_problems(author, monkeypatch):
     right = "author:desk, langgraph+agents.examples.langgraph_desk:langgraph_refunds"
     monkeypatch.setenv(registry.AGENTS_SETTING, right)
