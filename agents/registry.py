@@ -35,7 +35,7 @@ _BUILT_IN = {
 #: refund-desk, and `langgraph+my_graphs:refund_desk` one written with that framework.
 AGENTS_SETTING = "SIGNOFF_AGENTS"
 
-#: The code that an import of an author's module passes through: this file, the SDK and Python's own.
+#: Code that an import of an author's module passes through: this file, the SDK and Python's own.
 _NOT_OF_AUTHORS = (__file__, str(Path(__file__).parent / "sdk"), importlib.__file__, "<frozen")
 
 _agents: dict[str, Agent] = {}

@@ -377,8 +377,10 @@ def test_serve_names_the_line_of_a_module_that_cannot_be_imported(author, monkey
             "TypeError: desk: a workflow is an async function; write async def desk(ctx).",
         ),
         (
-            "def declare():\n    @tool(effect='once', approval='Pay {amout}')\n"
-            "    def pay(amount: float) -> None: ...\ndeclare()",
+            (
+                "def declare():\n    @tool(effect='once', approval='Pay {amout}')\n"
+                "    def pay(amount: float) -> None: ...\ndeclare()"
+            ),
             14,
             "ValueError: pay: 'Pay {amout}' has a placeholder 'amout'; use one of: amount.",
         ),
