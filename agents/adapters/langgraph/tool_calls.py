@@ -186,7 +186,7 @@ class ToolCalls:
         decision = self._decisions.get(call_id)
         if decision is not None and not decision.allows_call:
             self._framework_run.add_refusal(decision)
-            return _message(tool, call_id, decision.refusal_text, is_error=True)
+            return self._failed(tool, call_id, decision.refusal_text)
         if decision is not None:
             injected = {name: value for name, value in tool_args.items() if name not in args}
             args = decision.args
@@ -221,15 +221,22 @@ class ToolCalls:
                 raise
             raise own_pause from pause
         except (ToolError, ToolException) as error:
-            self._decisions.pop(call_id, None)
-            return _message(tool, call_id, error_text(error), is_error=True)
+            return self._failed(tool, call_id, error_text(error))
         if not output and content.startswith(_COMMAND) and effect is Effect.READ:
             return await run(tool_args, answers)
+        self._end(call_id, content)
+        return output[0] if output else self._repeat_result(tool, call_id, content)
+
+    def _failed(self, tool: BaseTool, call_id: str, content: str) -> ToolMessage:
+        self._end(call_id, content)
+        return _message(tool, call_id, content, is_error=True)
+
+    def _end(self, call_id: str, content: str) -> None:
+        """Store the result: the task runs all of its calls again if another one pauses."""
         self.results[call_id] = content
         self.answers.pop(call_id, None)
         # A model may reuse the id for another call, which is not decided.
         self._decisions.pop(call_id, None)
-        return output[0] if output else self._repeat_result(tool, call_id, content)
 
     def _note_pause(self, pause: CallPause, tool: BaseTool) -> None:
         """Store a pause; end the run if its answer could reach another call."""

@@ -474,6 +474,44 @@ def test_a_call_that_asks_again_gets_no_answer_of_another_one(world, as_graph, b
     assert interrupt_row.tool_call.args == '{"order":"A1"}'
 
 
+@tool
+def pay_unless_refused(order: str) -> str:
+    """Ask, and pay: the tool is not called again if the answer is no."""
+    interrupt({"reason": "tool_call", "message": f"Pay for {order}?"})
+    return desk.pay(order, 10)
+
+
+@tool
+def pay_closed(order: str) -> str:
+    """Ask, and fail without an effect."""
+    interrupt({"reason": "tool_call", "message": f"Pay for {order}?"})
+    desk.paid.append((order, 0))
+    raise ToolException("the bank is closed")
+
+
+@pytest.mark.parametrize(
+    ("payer", "end", "paid"),
+    [
+        (pay_unless_refused, steps.deny, []),
+        (pay_unless_refused, steps.call_off, []),
+        (pay_closed, steps.approve, [("A1", 0)]),
+    ],
+)
+def test_a_call_that_ended_is_not_made_when_another_asks_again(
+    world, as_graph, bob, payer, end, paid
+):
+    graph = asks_in_one_task((payer, "A1"), (ask_colour, "A2"))
+    run = start(world, "go", agent=as_graph(graph))
+    first = {row.message: row for row in open_interrupts(run)}
+    end(first["Pay for A1?"], bob)
+    steps.answer(first["Which colour for A2?"], bob, "red")
+
+    last = answer_by_question(resumed_run(run), bob, {"Which size for A2?": "small"})
+
+    assert (last.status, desk.paid) == ("succeeded", paid)
+    assert ToolCall.objects.get(name="ask_colour").result == "A2: red, small"
+
+
 # The older agent inbox, and CopilotKit's wrapper
 
 NOTE = {"title": "Opening hours"}
