@@ -68,8 +68,10 @@ test-release: test-all ## Run everything, each night and before a release: fault
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(OTHERS))
 
-servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks
+servers: dev ## Run servers of others, and write docs/frameworks.md; NEWEST=1 takes new versions
+	$(if $(NEWEST),SIGNOFF_TEST_NEWEST=1) $(BIN)/python -m pytest $(TWO_AT_ONCE) \
+		-p tests.support.agents.framework_results tests/e2e/frameworks; \
+		status=$$?; $(MAKE) --no-print-directory references && exit $$status
 
 clients: dev ## Build the clients, install them into empty environments, and run them
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/clients/installed tests/e2e/typescript_client

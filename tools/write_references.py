@@ -1,7 +1,8 @@
 """
 Write docs/reference/ and deploy/redis/users.acl from the code: `make references`.
 
-The SDK for authors of agents, the commands of manage.py, and the error codes.
+The SDK for authors of agents, the commands of manage.py, and the error codes; and the tables of
+docs/frameworks.md from the results of `make servers`.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from inbox.platform.deployment.redis_access import users_file
+from tools import framework_matrix
 
 T = TypeVar("T")
 ROOT: Final = Path(__file__).parents[1]
@@ -47,6 +49,7 @@ def main() -> None:
         (FOLDER / name).write_text(text)
     ACL_FILE.parent.mkdir(parents=True, exist_ok=True)
     ACL_FILE.write_text(users_file())
+    framework_matrix.PAGE.write_text(framework_matrix.page())
 
 
 def references() -> dict[str, str]:

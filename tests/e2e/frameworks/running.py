@@ -3,17 +3,25 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from tests.e2e.frameworks.environments import find_python
+from tests.e2e.frameworks.environments import (
+    LOCKS,
+    find_modules,
+    find_python,
+    find_version,
+)
 from tests.support.children import free_port, start_child, stop_child, wait_until
+from tests.support.node import find_node
+from tools.framework_matrix import SERVERS
 
 DESKS: Final = Path(__file__).parent / "desks"
-HOST: Final = Path(__file__).resolve().parents[3] / "docs" / "examples" / "agui_host.py"
+EXAMPLES: Final = Path(__file__).resolve().parents[3] / "docs" / "examples"
 _START_SECONDS: Final = 60
 
 
@@ -22,8 +30,8 @@ class Framework:
     """One server of the parametrised tests, and what it is able to do."""
 
     name: str
-    environment: str  #: the lock file below requirements/servers
-    command: tuple[str, ...]  #: for its Python; {port} and {data} are filled in
+    environment: str  #: the lock file, or the folder of a Node project, below requirements/servers
+    command: tuple[str, ...]  #: for its Python or Node; {port} and {data} are filled in
     agui: str = "/agui"
     form: str = "/agui"  #: where it asks for input, if it can
     quarter: Any = field(default_factory=lambda: {"quarter": "Q1"})  #: the answer to that
@@ -33,6 +41,16 @@ class Framework:
     survives: bool = False  #: with what it keeps here, it goes on after its own restart
     runs_again: bool = False  #: a resume that is sent twice runs its calls twice
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def server(self) -> str:
+        """Its row in tools/framework_matrix.py, which is that of all its settings."""
+        return self.name.removesuffix("-outcome")
+
+    def version(self) -> str:
+        """The version of its package that is installed."""
+        (row,) = (row for row in SERVERS if row.name == self.server)
+        return find_version(self.environment, row.package)
 
 
 class Desk:
@@ -44,6 +62,7 @@ class Desk:
         self._log = directory / "log"
         self._ledger = directory / "ledger.jsonl"
         self._data = directory / "data.sqlite3"
+        self._program, self._folder = _program(framework.environment, directory)
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self.start()
@@ -62,10 +81,10 @@ class Desk:
     def start(self) -> None:
         command = [part.format(port=self._port, data=self._data) for part in self.framework.command]
         self._process = start_child(
-            [find_python(self.framework.environment), *command],
+            [self._program, *command],
             log=self._log,
             env=os.environ | {"DESK_LEDGER": str(self._ledger)} | self._settings,
-            cwd=DESKS,
+            cwd=self._folder,
         )
         wait_until(
             self._answers,
@@ -102,6 +121,25 @@ class Desk:
             connection.close()
 
 
+def _program(environment: str, directory: Path) -> tuple[Path, Path]:
+    """Return the interpreter of an environment, and the folder in which it runs the desks."""
+    if not (LOCKS / environment).is_dir():
+        return find_python(environment), DESKS
+    # A script finds its modules by where it lies.
+    folder = directory / "scripts"
+    folder.mkdir()
+    for script in (*DESKS.glob("*.mjs"), *EXAMPLES.glob("*.mjs")):
+        shutil.copy(script, folder)
+    (folder / "node_modules").symlink_to(find_modules(environment), target_is_directory=True)
+    return find_node().node, folder
+
+
+def text_parts(run: Any) -> list[str]:
+    """The deltas of the text that an agent wrote in a run."""
+    deltas = run.events.filter(type="TEXT_MESSAGE_CONTENT").order_by("seq")
+    return [json.loads(event.body)["delta"] for event in deltas]
+
+
 def _uvicorn(module: str) -> tuple[str, ...]:
     return ("-m", "uvicorn", f"{module}:app", "--port", "{port}", "--log-level", "warning")
 
@@ -109,9 +147,22 @@ def _uvicorn(module: str) -> tuple[str, ...]:
 OPENAI: Final = Framework(
     "openai-agents",
     "openai_agents",
-    (str(HOST), "openai_agents_desk:agent", "--port", "{port}", "--data", "{data}"),
+    (
+        str(EXAMPLES / "agui_host.py"),
+        "openai_agents_desk:agent",
+        "--port",
+        "{port}",
+        "--data",
+        "{data}",
+    ),
     form="",
     may_edit=False,
+    survives=True,
+)
+GENKIT: Final = Framework(
+    "genkit",
+    "genkit",
+    ("genkit_host.mjs", "./genkit_desk.mjs", "--port", "{port}", "--data", "{data}"),
     survives=True,
 )
 OUTCOME: Final = {"DESK_OUTCOME": "1"}
@@ -136,7 +187,9 @@ GOOGLE: Final = Framework(
 #: They are asked as `test_other_servers` does.
 AG2: Final = Framework("ag2", "ag2", _uvicorn("ag2_desk"), may_edit=False, tells_why=False)
 AGNO: Final = Framework("agno", "agno", _uvicorn("agno_desk"), may_edit=False)
-STRANDS: Final = Framework("strands", "strands", _uvicorn("strands_desk"), may_edit=False)
+STRANDS: Final = Framework(
+    "strands", "strands", _uvicorn("strands_desk"), may_edit=False, tells_why=False
+)
 CREWAI: Final = Framework("crewai", "crewai", _uvicorn("crewai_desk"))
 FRAMEWORKS: Final = (
     LANGGRAPH,
@@ -153,4 +206,5 @@ FRAMEWORKS: Final = (
     GOOGLE,
     replace(GOOGLE, name="adk-outcome", settings=OUTCOME),
     OPENAI,
+    GENKIT,
 )

@@ -1,11 +1,11 @@
-"""The host of docs/examples alone: what it refuses, and what outlives it."""
+"""The hosts of docs/examples alone: what they refuse, and what outlives them."""
 
 import json
 
 import httpx
 import pytest
 
-from tests.e2e.frameworks.running import OPENAI, Desk
+from tests.e2e.frameworks.running import GENKIT, OPENAI, Desk
 from tests.support.browser.site import wait_for
 from tests.support.http.agui_client import (
     interrupts,
@@ -18,9 +18,14 @@ from tests.support.http.agui_client import (
 REFUNDED = {"tool": "issue_refund", "args": {"order": "A1", "amount": 47.5}}
 
 
+@pytest.fixture(params=[OPENAI, GENKIT], ids=lambda framework: framework.name)
+def example(request):
+    return request.param
+
+
 @pytest.fixture
-def host(desks):
-    running = desks(OPENAI)
+def host(desks, example):
+    running = desks(example)
     running.forget()
     return running
 
@@ -50,7 +55,7 @@ def answered(events, *answers, **fields):
 APPROVE = {"status": "resolved", "payload": {"approved": True}}
 
 
-def test_a_question_offers_no_other_arguments(host):
+def test_a_question_offers_the_edits_that_its_sdk_takes(host, example):
     events = post(host, run_input("refund"))
 
     (question,) = interrupts(events)
@@ -62,7 +67,8 @@ def test_a_question_offers_no_other_arguments(host):
         "RUN_FINISHED",
     ]
     assert (question["reason"], question["toolCallId"]) == ("tool_call", "tc-1")
-    assert list(question["responseSchema"]["properties"]) == ["approved", "reason"]
+    edits = ["editedArgs"] if example.may_edit else []
+    assert list(question["responseSchema"]["properties"]) == ["approved", *edits, "reason"]
 
 
 def test_text_is_streamed_and_the_conversation_goes_on(host):
@@ -181,8 +187,8 @@ def test_what_is_no_input_is_refused_before_anything_is_begun(host):
     assert refusal(host, spoken_last) == refusal(host, run_input()) == "INVALID_INPUT"
 
 
-def test_a_host_with_a_token_wants_to_be_told_it(tmp_path):
-    with Desk(OPENAI, tmp_path, AGUI_HOST_TOKEN="a secret") as host:
+def test_a_host_with_a_token_wants_to_be_told_it(tmp_path, example):
+    with Desk(example, tmp_path, AGUI_HOST_TOKEN="a secret") as host:
         assert httpx.post(host.url, json=run_input("refund")).status_code == 401
         wrong = {"Authorization": "Bearer another"}
         assert httpx.post(host.url, json=run_input("refund"), headers=wrong).status_code == 401

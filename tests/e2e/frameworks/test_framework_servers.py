@@ -6,6 +6,7 @@ import pytest
 
 from inbox import engine, sweeper
 from inbox.actions.runs.start_run import start_run
+from inbox.engine import event_pipeline
 from inbox.models import Run, ToolCall
 from inbox.rules.errors import (
     AlreadyDecided,
@@ -17,7 +18,7 @@ from inbox.rules.errors import (
 )
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
-from tests.e2e.frameworks.running import FRAMEWORKS
+from tests.e2e.frameworks.running import FRAMEWORKS, text_parts
 from tests.support import steps
 from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import open_interrupts, resumed_run, start
@@ -35,12 +36,12 @@ def these(is_fitting):
     )
 
 
+capability = pytest.mark.capability
 langgraphs = these(lambda framework: framework.environment == "langgraph")
 
 
 def text_of(run):
-    deltas = run.events.filter(type="TEXT_MESSAGE_CONTENT").order_by("seq")
-    return "".join(json.loads(event.body)["delta"] for event in deltas)
+    return "".join(text_parts(run))
 
 
 def schema_of(interrupt):
@@ -57,6 +58,7 @@ def resume(run, actor, *entries, messages=()):
 # -- decisions ------------------------------------------------------------------------------------
 
 
+@capability("approve")
 def test_what_was_approved_runs_once_as_it_was_shown(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     (interrupt,) = open_interrupts(run)
@@ -74,6 +76,7 @@ def test_what_was_approved_runs_once_as_it_was_shown(world, bob, desk, refunds):
     assert "TOOL_CALL_START" not in steps.event_types(resumed)
 
 
+@capability("edit")
 @these(lambda framework: framework.may_edit)
 def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
@@ -85,6 +88,7 @@ def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     assert desk.ran == [{"tool": "issue_refund", "args": EDITED}]
 
 
+@capability("edit", by="may_edit")
 @these(lambda framework: not framework.may_edit)
 def test_who_cannot_take_changes_is_asked_for_none(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
@@ -98,6 +102,8 @@ def test_who_cannot_take_changes_is_asked_for_none(world, bob, desk, refunds):
     assert desk.ran == []
 
 
+@capability("deny")
+@capability("reason", by="tells_why")
 def test_a_denial_runs_nothing_and_keeps_its_reason(world, bob, desk, refunds, framework):
     run = start(world, "refund", agent=refunds)
     (interrupt,) = open_interrupts(run)
@@ -111,6 +117,7 @@ def test_a_denial_runs_nothing_and_keeps_its_reason(world, bob, desk, refunds, f
     assert ("not today" in text_of(resumed)) is framework.tells_why
 
 
+@capability("cancel")
 def test_what_was_called_off_runs_nothing_and_the_thread_goes_on(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     steps.call_off(open_interrupts(run)[0], bob)
@@ -124,6 +131,7 @@ def test_what_was_called_off_runs_nothing_and_the_thread_goes_on(world, bob, des
     assert sorted(call["tool"] for call in desk.ran) == ["issue_refund", "send_email"]
 
 
+@capability("several")
 @these(lambda framework: framework.may_differ)
 def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
@@ -139,6 +147,7 @@ def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     assert "mailed a@example.com" in text_of(resumed)
 
 
+@capability("several", by="may_differ")
 @these(lambda framework: not framework.may_differ)
 def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
@@ -157,6 +166,16 @@ def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, r
     assert desk.ran == [REFUNDED]
 
 
+@capability("streaming")
+def test_text_arrives_in_parts(world, bob, desk, refunds, monkeypatch):
+    monkeypatch.setattr(event_pipeline, "coalesce", list)  # which joins what came at once
+    run = start(world, "refund", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+
+    assert len(text_parts(resumed_run(run))) > 1
+
+
+@capability("question")
 @these(lambda framework: framework.form)
 def test_a_question_is_answered(world, bob, desk, forms, framework):
     run = start(world, "form", agent=forms)
@@ -295,7 +314,7 @@ def test_an_approval_and_a_question_at_once_are_both_asked(world, bob, dora, des
     assert desk.ran == [REFUNDED, {"tool": "file_report", "args": {"quarter": "Q1"}}]
 
 
-@these(lambda framework: framework.name == "pydantic-ai")
+@these(lambda framework: framework.name in ("pydantic-ai", "genkit"))
 def test_a_call_that_needs_nobody_is_not_asked_about(world, bob, desk, refunds):
     run = start(world, "filing", agent=refunds)
     (refund,) = open_interrupts(run)
@@ -305,6 +324,18 @@ def test_a_call_that_needs_nobody_is_not_asked_about(world, bob, desk, refunds):
 
     assert resumed_run(run).status == "succeeded"
     assert desk.ran[1:] == [REFUNDED]
+
+
+@these(lambda framework: framework.name == "genkit")
+def test_calls_that_a_model_does_not_number_get_their_own_answers(world, bob, dora, desk, refunds):
+    run = start(world, "unnumbered", agent=refunds)
+    first, second = open_interrupts(run)
+
+    steps.deny(first, bob)
+    steps.approve(second, dora, editedArgs={"order": "A2", "amount": 3})
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.ran == [{"tool": "issue_refund", "args": {"order": "A2", "amount": 3}}]
 
 
 @langgraphs
@@ -348,6 +379,7 @@ def test_a_resume_whose_worker_was_lost_is_sent_again_by_a_person_only(
     assert len(desk.ran) == (2 if framework.runs_again else 1)
 
 
+@capability("restart", by="survives")
 def test_a_server_that_was_restarted_goes_on_or_runs_nothing(world, bob, desk, refunds, framework):
     run = start(world, "refund", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob)

@@ -14,13 +14,16 @@ from tests.support.steps import open_interrupts, resumed_run, start
 REFUND = {"order": "A1", "amount": 47.5}
 EMAIL = {"to": "a@example.com"}
 EDITED = {"order": "A1", "amount": 5}
+capability = pytest.mark.capability
 REVIEWED = replace(LANGGRAPH, name="langchain-middleware", settings={"DESK_REVIEW": "1"})
 
 
 @pytest.fixture(
     params=[
         REVIEWED,
-        replace(REVIEWED, name="langchain-outcome", settings={**REVIEWED.settings, **OUTCOME}),
+        replace(
+            REVIEWED, name="langchain-middleware-outcome", settings={**REVIEWED.settings, **OUTCOME}
+        ),
     ],
     ids=lambda framework: framework.name,
 )
@@ -35,6 +38,7 @@ def rows():
     ]
 
 
+@capability("approve")
 def test_an_approved_call_is_one_row(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob)
@@ -45,6 +49,7 @@ def test_an_approved_call_is_one_row(world, bob, desk, refunds):
     assert rows() == [("issue_refund", REFUND, "settled", 1)]
 
 
+@capability("edit")
 def test_an_edited_call_is_one_row(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob, editedArgs=EDITED)
@@ -58,6 +63,8 @@ def test_an_edited_call_is_one_row(world, bob, desk, refunds):
     )
 
 
+@capability("several")
+@capability("deny")
 def test_two_calls_of_one_chunk_are_two_rows(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)

@@ -5,15 +5,19 @@ from dataclasses import replace
 
 import pytest
 
+from inbox.engine import event_pipeline
 from inbox.models import ToolCall
-from tests.e2e.frameworks.running import AG2, AGNO, CREWAI, STRANDS
+from inbox.rules.errors import InvalidPayload
+from tests.e2e.frameworks.running import AG2, AGNO, CREWAI, STRANDS, text_parts
 from tests.support import steps
 from tests.support.steps import open_interrupts, resumed_run, start
 
 REFUND = {"order": "A1", "amount": 47.5}
 REFUNDED = {"tool": "issue_refund", "args": REFUND}
+MAILED = {"tool": "send_email", "args": {"to": "a@example.com"}}
 QUESTION = "Refund 47.5 EUR of order A1?"
 
+capability = pytest.mark.capability
 calls = pytest.mark.parametrize(
     "framework", [AG2, AGNO, STRANDS], ids=lambda framework: framework.name
 )
@@ -24,6 +28,7 @@ flows = pytest.mark.parametrize(
 )
 
 
+@capability("approve")
 @calls
 def test_an_approved_call_of_another_server_runs_once(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
@@ -40,17 +45,22 @@ def test_an_approved_call_of_another_server_runs_once(world, bob, desk, refunds)
     assert "refunded 47.5" in row.result
 
 
+@capability("deny")
+@capability("reason", by="tells_why")
 @calls
-def test_a_denied_call_of_another_server_does_not_run(world, bob, desk, refunds):
+def test_a_denied_call_of_another_server_does_not_run(world, bob, desk, refunds, framework):
     run = start(world, "refund", agent=refunds)
 
     steps.deny(open_interrupts(run)[0], bob)
+    resumed = resumed_run(run)
 
-    assert resumed_run(run).status == "succeeded"
+    assert resumed.status == "succeeded"
     assert desk.ran == []
+    assert ("not today" in "".join(text_parts(resumed))) is framework.tells_why
     assert ToolCall.objects.get().verdict == "denied"
 
 
+@capability("cancel")
 @calls
 def test_a_cancelled_call_of_another_server_does_not_run(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
@@ -61,6 +71,46 @@ def test_a_cancelled_call_of_another_server_does_not_run(world, bob, desk, refun
     assert desk.ran == []
 
 
+@capability("edit", by="may_edit")
+@calls
+def test_another_server_is_asked_for_no_edits(world, bob, desk, refunds):
+    run = start(world, "refund", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+
+    with pytest.raises(InvalidPayload):
+        steps.approve(interrupt, bob, editedArgs={"order": "A1", "amount": 5})
+
+    assert open_interrupts(run) == [interrupt]
+    assert desk.ran == []
+
+
+@capability("several")
+@calls
+def test_another_server_takes_two_decisions(world, bob, dora, desk, refunds):
+    run = start(world, "parallel", agent=refunds)
+    refund, *mails = open_interrupts(run)
+
+    steps.deny(refund, bob)
+    # AG2 asks about a call when the one before it is decided.
+    later = resumed_run(run) or run
+    (mail,) = mails or open_interrupts(later)
+    steps.approve(mail, dora)
+
+    assert resumed_run(later).status == "succeeded"
+    assert desk.ran == [MAILED]
+
+
+@capability("streaming")
+@calls
+def test_text_of_another_server_arrives_in_parts(world, bob, desk, refunds, monkeypatch):
+    monkeypatch.setattr(event_pipeline, "coalesce", list)  # which joins what came at once
+    run = start(world, "refund", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+
+    assert len(text_parts(resumed_run(run))) > 1
+
+
+@capability("question")
 @flows
 @pytest.mark.parametrize(("answer", "ran"), [(True, [REFUNDED]), (False, [])])
 def test_one_answer_ends_the_question_of_a_flow(world, bob, desk, refunds, answer, ran):
@@ -74,6 +124,7 @@ def test_one_answer_ends_the_question_of_a_flow(world, bob, desk, refunds, answe
     assert desk.ran == ran
 
 
+@capability("cancel")
 @flows
 def test_a_flow_is_not_resumed_when_nobody_answered(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)

@@ -17,7 +17,15 @@ class Scripted(BaseLlm):
     """Asks for the calls of the script, then says what came of them."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        yield LlmResponse(content=types.Content(role="model", parts=_answer(llm_request.contents)))
+        parts = _answer(llm_request.contents)
+        if stream and parts[0].text:
+            for word in parts[0].text.split(" "):
+                yield LlmResponse(content=_content([types.Part(text=f"{word} ")]), partial=True)
+        yield LlmResponse(content=_content(parts))
+
+
+def _content(parts):
+    return types.Content(role="model", parts=parts)
 
 
 def _answer(contents):

@@ -46,7 +46,7 @@ def _answer(messages):
     contents = [content for message in messages[start:] for content in message.contents]
     results = [str(content.result) for content in contents if content.type == "function_result"]
     if results:
-        return [Content.from_text(desk.closing_words(results))]
+        return [Content.from_text(f"{word} ") for word in desk.closing_words(results).split(" ")]
     return [
         Content.from_function_call(key, name, arguments=json.dumps(args))
         for key, name, args in desk.tool_calls_for(messages[start].text)

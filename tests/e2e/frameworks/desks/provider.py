@@ -43,9 +43,12 @@ class _Handler(BaseHTTPRequestHandler):
                 {**each, "index": number}
                 for number, each in enumerate(message.get("tool_calls", []))
             ]
-            delta = {**message, **({"tool_calls": calls} if calls else {})}
+            words = (message["content"] or "").split(" ")
+            deltas = [{**message, **({"tool_calls": calls} if calls else {})}]
+            if not calls:
+                deltas = [{"role": "assistant", "content": f"{word} "} for word in words]
             choices = [
-                [{"index": 0, "delta": delta, "finish_reason": None}],
+                *([{"index": 0, "delta": each, "finish_reason": None}] for each in deltas),
                 [{"index": 0, "delta": {}, "finish_reason": reason}],
                 [],
             ]

@@ -1,0 +1,256 @@
+"""
+The AG-UI servers and clients of docs/frameworks.md, and the tables made of their test results.
+
+Each row has the facts that no test can find out. `make servers` writes the results.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "frameworks.md"
+RESULTS: Final = ROOT / "tests" / "e2e" / "frameworks" / "results.json"
+LOCKS: Final = ROOT / "requirements" / "servers"
+
+#: The columns, by the names that tests use in `@pytest.mark.capability`.
+CAPABILITIES: Final = {
+    "approve": "approve",
+    "edit": "edit",
+    "deny": "deny",
+    "reason": "reason of a denial",
+    "cancel": "cancel",
+    "several": "one of two calls",
+    "question": "ask for input",
+    "streaming": "stream text",
+    "tools": "tools of the client",
+    "restart": "its own restart",
+}
+_BEGIN, _END = "<!-- {}: written by `make servers` -->", "<!-- end of {} -->"
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One server or client."""
+
+    name: str  #: as tests name it
+    title: str
+    package: str  #: whose version counts
+    asks: str  #: the form of its interrupts, or for clients how they answer
+    switch_on: str = ""
+    lock: str = ""  #: requirements/servers/`lock`.txt, or `lock`/, where its version is pinned
+    version: str = ""  #: of one that was read from source, and is not run
+    limits: Mapping[str, str] = field(default_factory=dict)  #: why a capability is missing
+
+
+_NO_ARGUMENTS: Final = "Its form has no arguments."
+_NO_REASON: Final = "Its answer has no place for a reason; Signoff keeps it."
+SERVERS: Final = (
+    MatrixRow(
+        "langgraph",
+        "LangGraph",
+        "ag-ui-langgraph",
+        "`on_interrupt`, and outcomes with `emit_interrupt_outcome`",
+        "a checkpointer; `editedArgs` in the `responseSchema`, which the tool uses",
+        "langgraph",
+    ),
+    MatrixRow(
+        "langchain-middleware",
+        "LangChain's `HumanInTheLoopMiddleware`, behind LangGraph's bridge",
+        "ag-ui-langgraph",
+        "as LangGraph: one interrupt with `action_requests`",
+        "the decisions of each tool in `interrupt_on`",
+        "langgraph",
+    ),
+    MatrixRow(
+        "pydantic-ai",
+        "Pydantic AI",
+        "pydantic-ai-slim",
+        "AG-UI 1.0",
+        "`requires_approval`; `CallDeferred` for input; `DeferredToolRequests` in `output_type`",
+        "pydantic_ai",
+    ),
+    MatrixRow(
+        "agent-framework",
+        "Microsoft Agent Framework (Python)",
+        "agent-framework-ag-ui",
+        "`function_approval_request`, and AG-UI 1.0 for workflows",
+        '`approval_mode="always_require"`, `require_confirmation=False`; `request_info` for input',
+        "agent_framework",
+        limits={
+            "reason": _NO_REASON,
+            "several": "It executes neither and asks again: the run fails (`DECISIONS_NOT_TAKEN`).",
+            "restart": "It keeps what waits in memory.",
+        },
+    ),
+    MatrixRow(
+        "adk",
+        "Google ADK",
+        "ag-ui-adk",
+        "an open call, and outcomes with `emit_interrupt_outcome`",
+        "`require_confirmation`; `request_confirmation(payload=...)` for input; "
+        "`ResumabilityConfig`, a persistent session service",
+        "adk",
+        limits={
+            "edit": _NO_ARGUMENTS,
+            "reason": "Only tools that call `request_confirmation` get it.",
+        },
+    ),
+    MatrixRow(
+        "openai-agents",
+        "OpenAI Agents SDK, by [agui_host.py](examples/agui_host.py)",
+        "openai-agents",
+        "AG-UI 1.0",
+        "`needs_approval`",
+        "openai_agents",
+        limits={"edit": "The SDK takes no other arguments: the form has none."},
+    ),
+    MatrixRow(
+        "genkit",
+        "Genkit JS, by [genkit_host.mjs](examples/genkit_host.mjs)",
+        "genkit",
+        "AG-UI 1.0",
+        "`interrupt()` in a tool unless it is `resumed`; `defineInterrupt` for input",
+        "genkit",
+    ),
+    MatrixRow(
+        "ag2",
+        "AG2",
+        "ag2",
+        "AG-UI 1.0, with a schema of text or boolean",
+        "`ApprovalRequired()` in the `middleware` of a tool",
+        "ag2",
+        limits={"edit": _NO_ARGUMENTS, "reason": _NO_REASON},
+    ),
+    MatrixRow(
+        "agno",
+        "Agno",
+        "agno",
+        "an open call and a plain end, answered with a tool message",
+        "`requires_confirmation`, a database",
+        "agno",
+        limits={"edit": _NO_ARGUMENTS},
+    ),
+    MatrixRow(
+        "strands",
+        "AWS Strands",
+        "ag-ui-strands",
+        "AG-UI 1.0",
+        "`ToolBehavior(interrupt_on_call=True)`",
+        "strands",
+        limits={"edit": _NO_ARGUMENTS, "reason": _NO_REASON},
+    ),
+    MatrixRow(
+        "crewai",
+        "CrewAI",
+        "ag-ui-crewai",
+        "`on_interrupt`, and outcomes with `emit_interrupt_outcome`; answered in words",
+        "`@human_feedback` with `agui_feedback_provider`",
+        "crewai",
+    ),
+    MatrixRow(
+        "mastra",
+        "Mastra",
+        "@ag-ui/mastra",
+        "`on_interrupt` or outcomes, without the call",
+        "`requireApproval`; `resumeSchema` for edits",
+        version="1.1.2",
+    ),
+    MatrixRow(
+        "claude-agent-sdk",
+        "Claude Agent SDK",
+        "ag-ui-claude-sdk",
+        "reason `tool_approval`, answered with `behavior`",
+        version="0.2.3",
+    ),
+    MatrixRow(
+        "dotnet",
+        "Microsoft .NET",
+        "AGUI.Server (.NET)",
+        "AG-UI 1.0; the answer has the stored call as `toolCall`",
+        "no tools of clients: with these it may end an approval as success",
+        version="1.0.0",
+    ),
+    MatrixRow(
+        "llama-index",
+        "LlamaIndex",
+        "llama-index-protocols-ag-ui",
+        "none: its tools run unasked",
+        "ask from inside a tool",
+        version="0.6.0",
+    ),
+    MatrixRow(
+        "langroid",
+        "Langroid",
+        "ag-ui-langroid",
+        "none found in its package",
+        "ask from inside a tool",
+        version="0.2.0",
+    ),
+)
+
+
+def results() -> dict[str, dict[str, dict[str, str]]]:
+    """Return "yes" or "no" by server, version and capability, and the date of the last run."""
+    stored: dict[str, dict[str, dict[str, str]]] = json.loads(RESULTS.read_text())
+    return stored
+
+
+def pinned_version(row: MatrixRow) -> str:
+    """Return the version that is run, or was read from source."""
+    if not row.lock:
+        return row.version
+    if (LOCKS / row.lock).is_dir():
+        manifest = json.loads((LOCKS / row.lock / "package.json").read_text())
+        return str(manifest["dependencies"][row.package])
+    pin = re.compile(rf"^{re.escape(row.package)}(?:\[[^]]*\])?==([^ ;\\]+)", re.MULTILINE)
+    match = pin.search((LOCKS / f"{row.lock}.txt").read_text())
+    assert match, f"{row.lock}.txt does not pin {row.package}"
+    return match[1]
+
+
+def page() -> str:
+    """Return docs/frameworks.md with its tables as the results are now."""
+    text = PAGE.read_text()
+    for name, rows in (("servers", SERVERS),):
+        begin, end = _BEGIN.format(name), _END.format(name)
+        head, _, tail = text.partition(begin)
+        _, _, tail = tail.partition(end)
+        text = f"{head}{begin}\n\n{_tables(rows)}\n{end}{tail}"
+    return text
+
+
+def _tables(rows: Sequence[MatrixRow]) -> str:
+    notes: list[str] = []
+    facts = ["| | Version | Last run | Asks with | Switch on |", "|---|---|---|---|---|"]
+    works = [f"| | {' | '.join(CAPABILITIES.values())} |", f"|---{'|---' * len(CAPABILITIES)}|"]
+    for row in rows:
+        for version, outcomes in _versions(row):
+            package = f"{row.package} {version}"
+            date = outcomes.get("date", "read from source, not run")
+            facts.append(f"| {row.title} | {package} | {date} | {row.asks} | {row.switch_on} |")
+            if outcomes:
+                cells = " | ".join(_cells(row, outcomes, notes))
+                works.append(f"| {row.title.partition(', ')[0]} {version} | {cells} |")
+    footnotes = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    return "\n".join([*facts, "", *works, "", *footnotes, ""])
+
+
+def _versions(row: MatrixRow) -> Iterator[tuple[str, Mapping[str, str]]]:
+    pinned = pinned_version(row)
+    by_version = results().get(row.name, {})
+    yield pinned, by_version.get(pinned, {})
+    yield from sorted(item for item in by_version.items() if item[0] != pinned)
+
+
+def _cells(row: MatrixRow, outcomes: Mapping[str, str], notes: list[str]) -> Iterator[str]:
+    for name in CAPABILITIES:
+        outcome = outcomes.get(name, "not tried")
+        if outcome == "no" and (note := row.limits.get(name)):
+            if note not in notes:
+                notes.append(note)
+            outcome = f"no ({notes.index(note) + 1})"
+        yield outcome
