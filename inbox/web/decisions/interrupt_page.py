@@ -120,7 +120,9 @@ class InterruptPage:
 
     @property
     def bar_mode(self) -> str:
-        """As `mode`, but `claimed` while another reviewer works on it."""
+        """As `mode`, but `late` after its expiry, and `claimed` while another works on it."""
+        if self.mode == "open" and self.is_late:
+            return "late"
         claim = self.detail.claim
         is_claimed = claim is not None and claim.user_id != self.me
         return "claimed" if self.mode == "open" and is_claimed else self.mode
@@ -316,7 +318,7 @@ class InterruptPage:
         """True if the form cannot be parsed, so that its changes are unknown."""
         return self.form.proposed_values is not ABSENT and self.form.edited_values is ABSENT
 
-    @property
+    @cached_property
     def submitted_text(self) -> str:
         """The posted arguments or answer as JSON to copy, masked."""
         if self.submission is None:

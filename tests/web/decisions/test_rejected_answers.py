@@ -218,9 +218,10 @@ def test_an_expired_interrupt_answers_410_and_keeps_the_text(ask, reads_bob):
 
 def test_a_late_answer_is_refused_before_the_sweeper_comes(ask, reads_bob):
     interrupt = ask("tool_call")
+    mine = _typed(reads_bob, interrupt)
     _let_expire(interrupt)
 
-    response = reads_bob.send(interrupt, "approve", MINE)
+    response = reads_bob.post(interrupt, mine, "approve")
 
     assert response.status_code == 410
     _assert_kept(response)
