@@ -14,7 +14,7 @@ from inbox.actions.notifications.announcements import announce_setting
 from inbox.actions.people.credentials import end_credentials, members_by_id
 from inbox.actions.policies.installation import version_for_new_team
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import AuditEntry, Membership, Team, User
+from inbox.models import AgentError, AuditEntry, Membership, Team, User
 from inbox.models.locks import lock_credentials
 from inbox.models.people.sessions import shorten_sessions
 from inbox.platform.clock import database_now
@@ -201,6 +201,8 @@ def _change_team(
                 announce_setting(AnnouncementKind.SETTING_WEAKENED, team, actor, now, **about)
             setattr(team, setting, value)
             team.save(update_fields=[setting])
+            if setting == "stores_exceptions" and not value:
+                AgentError.objects.filter(run__thread__team=team).delete()
     if any(setting in changes for setting in SESSION_LIMITS):
         for user_id in Membership.objects.filter(team=team).values_list("user", flat=True):
             shorten_sessions(user_id)

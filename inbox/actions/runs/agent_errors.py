@@ -7,7 +7,7 @@ from django.db import transaction
 from inbox.actions.runs.run_lease import RunLease, lock_and_renew
 from inbox.models import AgentError
 from inbox.queries.runs.agent_errors import shows_agent_errors
-from inbox.rules.schema.secrets import NAMES
+from inbox.rules.schema.secrets import masked_prose
 
 
 @transaction.atomic(durable=True)
@@ -23,5 +23,5 @@ def record_agent_errors(*, lease: RunLease, texts: Sequence[str]) -> None:
     thread, _ = lock_and_renew(lease, with_team=True)
     if shows_agent_errors(thread.team):
         AgentError.objects.bulk_create(
-            AgentError(run_id=lease.run_id, text=NAMES.text(text)) for text in texts
+            AgentError(run_id=lease.run_id, text=masked_prose(text)) for text in texts
         )

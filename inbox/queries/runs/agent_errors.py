@@ -9,7 +9,7 @@ from django.conf import settings
 from inbox.models import AgentError, Run, Team, Thread
 from inbox.queries.people.access import permissions_in
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.schema.secrets import NAMES
+from inbox.rules.schema.secrets import masked_prose
 
 
 def shows_agent_errors(team: Team) -> bool:
@@ -27,7 +27,7 @@ def agent_errors_of(thread: Thread) -> Mapping[UUID, Sequence[str]]:
     if shows_agent_errors(thread.team):
         rows = AgentError.objects.filter(run__thread=thread).order_by("pk")
         for run_id, text in rows.values_list("run_id", "text"):
-            errors[run_id].append(text)
+            errors[run_id].append(masked_prose(text))
     return errors
 
 
@@ -42,4 +42,4 @@ def agent_errors_for(actor: Actor, run: Run) -> Sequence[str] | None:
     if not (may_run and shows_agent_errors(run.thread.team)):
         return None
     texts = AgentError.objects.filter(run=run).order_by("pk").values_list("text", flat=True)
-    return [NAMES.text(text) for text in texts]
+    return [*map(masked_prose, texts)]

@@ -35,6 +35,20 @@ _PHRASES = tuple(f" {words} " for words in SECRET_WORDS)
 _RUN_TOGETHER = frozenset(words.replace(" ", "") for words in SECRET_WORDS)
 _IN_SECRET_NAMES = re.compile("|".join(sorted(_RUN_TOGETHER)))
 _KEY = re.compile(r'("(?:[^"\\]|\\.){1,200}")\s*:')
+_IN_ADDRESS = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s:/@?#]{0,200}:)[^\s/?#]{1,500}@")
+_CREDENTIALS = re.compile(
+    r"((?:\bauthorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest|apikey)|"
+    r"\b(?:bearer|basic)(?=\s+(?:[^\s]{0,80}[0-9]|[\w.~+/=-]{20})))\s{1,4})[^\s\"',;]{4,}",
+    re.IGNORECASE,
+)
+_NAME_IN_TEXT = re.compile(
+    r"(?<![\w-])(?P<name>[A-Za-z][\w.-]{1,63})[\"']?(?P<sign>=(?!=)|[ \t]{0,8}[:=](?!=)[ \t]{0,8})"
+)
+_VALUE_IN_TEXT = re.compile(
+    r"""(?P<quote>["'])(?P<quoted>(?:\\.|(?!(?P=quote))[^\n\\])+)|(?P<word>[^\s&,;)\]}"']+)"""
+)
+_NO_SECRET = re.compile(r"[(<]|^(?:None|True|False|null|true|false)$")
+_LOOKS_SECRET = re.compile(r"(?=\S*[0-9])(?=\S*[A-Za-z])\S{6,}|[^\s(.]{16,}$")
 
 Path = tuple[str | int, ...]
 
@@ -46,7 +60,7 @@ class HiddenBy(StrEnum):
     AGENT = "agent"  #: a mark in a schema that the agent sent
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)  # more than a request has values: its names are looked up many times
 def is_secret_name(name: str) -> bool:
     """Return True if a key's name marks its value as secret, in any case or word separator."""
     words = [word.casefold() for word in _WORD.findall(name)]
@@ -175,6 +189,9 @@ class NumberedMasks:
         Raises:
             InvalidPayload: a mask is unknown, or is not in the place of a secret.
         """
+        if self.is_empty:
+            check_no_masks(value, self._written)
+            return value
         check_no_masks(self._secrets.replaced(value, self._gone), self._written)
         return self._secrets.replaced(value, self._back)
 
@@ -216,6 +233,32 @@ def is_mask(text: str) -> bool:
 
 def without_mask_numbers(text: str) -> str:
     return _MASK.sub(MASK, text)
+
+
+def masked_prose(text: str) -> str:
+    """
+    Return a text for people, such as that of an exception, with the secrets in it masked.
+
+    JSON is masked by its names. Elsewhere these are secrets: the credentials of `Authorization` and
+    of addresses (`https://user:secret@host`), and what follows a secret name, such as
+    `password=secret`. After a colon, which prose has too, it has to look like a secret.
+    """
+    text = _IN_ADDRESS.sub(rf"\1{MASK}@", NAMES.text(text))
+    text = _CREDENTIALS.sub(rf"\1{MASK}", text)
+    parts, end = [], 0
+    for match in _NAME_IN_TEXT.finditer(text):
+        value = _VALUE_IN_TEXT.match(text, match.end())
+        if not value or match.start() < end or not is_secret_name(match["name"]):
+            continue
+        word, is_quoted = value["quoted"] or value["word"], bool(value["quote"])
+        if match["sign"] == "=" and not is_quoted:
+            is_secret = _NO_SECRET.search(word) is None
+        else:
+            is_secret = len(word) > 3 if is_quoted else _LOOKS_SECRET.match(word) is not None
+        if is_secret:
+            parts += [text[end : value.start(value.lastgroup or 0)], MASK]
+            end = value.end(value.lastgroup or 0)
+    return "".join((*parts, text[end:]))
 
 
 def cut_at_secret(text: str) -> str:

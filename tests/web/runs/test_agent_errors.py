@@ -65,6 +65,32 @@ def test_the_page_shows_what_a_team_stores(failed_run, reads_bob, world):
     assert "ZeroDivisionError: division by zero test_agent_errors.py:" in page
 
 
+def test_switching_the_setting_off_deletes_what_is_stored(failed_run, world):
+    change_team(team_id=world.team.pk, stores_exceptions=True, actor=SEED)
+    failed_run()
+    change_team(team_id=world.team.pk, stores_exceptions=True, name="Same", actor=SEED)
+    assert AgentError.objects.count() == 2
+
+    change_team(team_id=world.team.pk, stores_exceptions=False, actor=SEED)
+
+    assert not AgentError.objects.exists()
+
+
+def test_secrets_in_exceptions_are_masked(in_demo, world, as_agent, reads_bob):
+    @workflow(tools=[])
+    async def connecting(ctx: WorkflowContext) -> None:
+        """Connects with its password."""
+        raise ConnectionError("postgres://bob:hunter2@db: password=hunter2")
+
+    run = start(world, "go", agent=as_agent(connecting.run))
+
+    assert "hunter2" not in AgentError.objects.get().text
+    AgentError.objects.update(text="stored before: token=hunter2")
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+    assert "stored before: token=" in page
+    assert "hunter2" not in page
+
+
 def test_strangers_see_no_exceptions(in_demo, failed_run, reads_carol):
     run = failed_run()
 
