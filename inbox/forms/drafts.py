@@ -7,6 +7,7 @@ from django.utils.translation import gettext
 from inbox.forms import labels
 from inbox.forms.form_nodes import Node
 from inbox.forms.submission import STATES, Submission
+from inbox.forms.values import name_part
 
 _STATES_BY_VERB = {"put": "on", "drop": "off", "null": "null"}
 _INPUT_KINDS = ("text", "area", "number", "day", "moment", "choice", "select", "json", "many")
@@ -44,6 +45,8 @@ def set_focus(root: Node, draft: str) -> None:
     verb, _, target = draft.partition(":")
     if verb == "branch":
         _, _, target = target.partition(":")
+    if verb == "edit":
+        target = f"{root.name}/{name_part(target)}"
     nodes = {node.name: node for node in root.walk()}
     if verb == "remove":
         target = target.rpartition("@" if "@" in target.rpartition("/")[2] else "/")[0]
@@ -54,7 +57,7 @@ def set_focus(root: Node, draft: str) -> None:
         row = target_node.rows[-1]
         target_node = row.key or row.node
     fields = [node for node in target_node.walk() if node.kind in _INPUT_KINDS]
-    if fields and verb in ("add", "branch", "put"):
+    if fields and verb in ("add", "branch", "put", "edit"):
         fields[0].autofocus = True
     else:
         target_node.autofocus = True

@@ -98,6 +98,7 @@ class Node:
     problems: list[str] = field(default_factory=list)
     opened: bool = False
     autofocus: bool = False
+    is_later: bool = False  #: whether the page loads the field on demand, and has not yet
     is_empty: bool = False  #: a group without any input
     file_field: FileField | None = None  #: of an upload, or of the items of a list of files
     file: FileReference | None = None  #: the uploaded file

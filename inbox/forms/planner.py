@@ -89,6 +89,7 @@ class Planner:
                 self._plan_kind(node, flat_schema, depth, excluded)
         except UnsupportedSchema:
             node = Node("json", name, node.label, required, value, masked, schema=node.schema)
+        node.is_later = self.submission is not None and self.submission.is_later(name)
         node.is_secret = is_secret or is_marked(node.schema)
         if node.is_masked:
             self._plan_masked(node)

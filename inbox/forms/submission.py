@@ -27,6 +27,10 @@ class Submission:
     def has(self, name: str) -> bool:
         return name in self._overrides or name in self._data
 
+    def is_later(self, name: str) -> bool:
+        """Return whether the page had not loaded the field: its value is unchanged."""
+        return self.has(f"{name}@later") and not (self.has(name) or self.has(f"{name}@on"))
+
     def state(self, name: str) -> str | None:
         state = self.text(f"{name}@on")
         return state if state in STATES else None

@@ -38,6 +38,8 @@ class SubmissionReader:
 
     def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
         self.nodes_by_path.setdefault(path, []).append(node)
+        if node.is_later:
+            return node.original
         if node.kind == "fixed":
             return self._fixed(node, path, parent)
         if node.kind in ("group", "list"):

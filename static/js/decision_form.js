@@ -36,7 +36,7 @@ let draftRequest;
 /** Ask the server for the changes that the form would make, shortly after the last keystroke. */
 function previewChanges(form) {
   clearTimeout(previewTimer);
-  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "look", ["changes", "approve-label"]);
+  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", ["changes", "approve-label"]);
 }
 
 /** Post the form without deciding, and replace these elements; a later request aborts this one. */
@@ -111,8 +111,9 @@ export function abortDraft() {
 /** Add or remove an item, choose a branch, or switch to JSON; other input is kept. */
 async function restructure(form, button) {
   const { id } = button;
+  const isChange = isUnsent() || !button.matches("[data-edit], [data-edit-all]");
   await postDraft(form, button.value, ["answer", "changes", "approve-label"]);
-  form.dataset.kept = "";
+  if (isChange) form.dataset.kept = "";
   markUnsent();
   const next = document.getElementById(id) ?? document.querySelector("#answer [autofocus]");
   (next ?? firstField())?.focus();

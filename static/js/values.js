@@ -59,7 +59,7 @@ function likelyField() {
 /** Edit the field that is most likely meant; typing replaces a number. */
 export function startEditing() {
   const field = likelyField();
-  if (!field) return;
+  if (!field) return document.querySelector("#answer [data-edit]")?.click();
   if (!field.checkVisibility()) editButton(field).click();
   field.focus();
   field.scrollIntoView({ block: "nearest" });
@@ -72,6 +72,9 @@ document.addEventListener(
     const one = event.target.closest("[data-edit]");
     const all = event.target.closest("[data-edit-all]");
     if (!one && !all) return;
+    // The server renders the fields that are loaded on demand: the button sends the form for them.
+    const area = one?.closest("[data-value]") ?? all.closest("fieldset");
+    if (area.querySelector("[name$='@later']")) return;
     event.preventDefault();
     if (one) return edit(one.closest("[data-value]"));
     for (const tab of all.parentElement.children) {

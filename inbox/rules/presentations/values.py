@@ -21,6 +21,8 @@ MAX_PARTS = 200
 #: A table of more parts has so many rows; the page loads the others on demand, so many at once.
 FIRST_ROWS, MORE_ROWS = 10, 100
 MAX_COLUMNS = 8
+#: A long text counts as one part for each of these.
+_CHARACTERS_OF_PART = 500
 MAX_DEPTH = 3
 #: Of a long text the page shows that many lines before it is opened.
 PREVIEW_LINES, PREVIEW_CHARACTERS = 5, 600
@@ -140,7 +142,8 @@ def later_view(name: str, value: Any, hint: ValueHint | None, *, at: str) -> Val
     """Return a view of a value that the page loads on demand from the address `at`."""
     label = escape_invisible(hint.label if hint else "") or label_of(name)
     count = sum(not isinstance(node, Mapping | list) for _, node in json_nodes(value))
-    return ValueView(name, label, Look.LATER, rest_at=at, rest_count=count)
+    beginning = escape_invisible(value[:PREVIEW_CHARACTERS]) if isinstance(value, str) else ""
+    return ValueView(name, label, Look.LATER, beginning, rest_at=at, rest_count=count)
 
 
 def rows_from(value: Any, start: int) -> ValueView:
@@ -153,12 +156,13 @@ def rows_from(value: Any, start: int) -> ValueView:
 
 
 def shown_parts(view: ValueView) -> int:
-    """Return the number of values that a page shows for a view."""
+    """Return the number of values that a page shows for a view; a long text counts as several."""
     if view.look is Look.TABLE:
         return sum(map(len, view.rows))
     if view.look in (Look.LIST, Look.FACTS):
         return sum(map(shown_parts, view.items))
-    return MAX_PARTS if view.language == "json" and is_long(view.text) else 1
+    is_json = view.language == "json" and is_long(view.text)
+    return MAX_PARTS if is_json else 1 + len(view.text) // _CHARACTERS_OF_PART
 
 
 def with_unit(view: ValueView, unit: str) -> ValueView:

@@ -1,12 +1,13 @@
 """A reviewer's changes as displayed: masked, escaped and shortened."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.forms.number_format import number_format
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.value_diff import Change, ChangeKind, changes_between
 from inbox.rules.schema.secrets import (
     MASK,
@@ -52,6 +53,11 @@ def change_views(before: Any, after: Any, secrets: Secrets = NAMES) -> list[Chan
     """Return the changes between two values, with secrets masked."""
     if before is after:
         return []  # a page without edits; comparing 10,000 values takes a second
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        # A form returns the agent's own objects for what was not edited.
+        same = {name for name, value in before.items() if value is after.get(name, ABSENT)}
+        before = {name: value for name, value in before.items() if name not in same}
+        after = {name: value for name, value in after.items() if name not in same}
     masks = NumberedMasks(secrets)
     changes = changes_between(masks.hidden(before), masks.hidden(after))
     return [_change_view(change) for change in changes]

@@ -29,6 +29,9 @@ from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
 from inbox.web.files.form_uploads import has_uploads, store_uploads
 from inbox.web.policies.grant_form import GrantForm, grant_problems, may_have_grant_form
 
+#: The draft of a page that replaces its list of changes only.
+_CHANGES = "changes"
+
 
 @post_page
 def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
@@ -39,7 +42,10 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
             # A fragment leaves the page's digest unchanged, so there is nothing to check.
             if not is_fragment(request):
                 _check_view(detail_for(actor, interrupt_id), submission)
-            return show_interrupt(request, actor, page_of(actor, interrupt_id, submission))
+            view = page_of(actor, interrupt_id, submission)
+            if is_fragment(request) and submission.data["draft"] == _CHANGES:
+                return render(request, "decisions/answer/preview.html", {"page": view})
+            return show_interrupt(request, actor, view)
         _decide(actor, interrupt_id, submission)
     except (errors.ContractError, errors.InvalidValue) as refusal:
         return _show_rejected(request, actor, interrupt_id, submission, refusal)

@@ -41,7 +41,7 @@ from inbox.rules.runs.proposals import langgraph_value
 from inbox.rules.schema.schema_walk import resolve_reference
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name, pointer
-from inbox.rules.text.safe_text import escape_invisible
+from inbox.rules.text.safe_text import escape_invisible, is_long
 from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
 
 if TYPE_CHECKING:
@@ -55,8 +55,10 @@ EDITING = "editing"
 ALL_VALUES = "*"
 #: A longer text is read in its field, which is folded.
 MAX_READ_CHARACTERS = 100_000
-#: After that many values the page loads the objects and lists that follow on demand.
+#: After that many values the page loads the objects, lists and long texts that follow on demand.
 MAX_SHOWN = 300
+#: Further fields of objects and lists are loaded on demand while their value is only read.
+MAX_HIDDEN_FIELDS = 60
 #: Of a wizard with more steps only the number is shown.
 MAX_SHOWN_STEPS = 12
 _SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
@@ -74,6 +76,7 @@ class Slot:
     outside: Sequence[str] = ()  #: addresses outside of the company
     real_name: str = ""  #: of an argument that the team has given another label
     is_quiet: bool = False  #: another value shows it; only its field may appear
+    is_field_later: bool = False  #: its field is loaded on demand
 
     @property
     def name(self) -> str:
@@ -329,10 +332,11 @@ class RequestFacts:
         if len(values) > MAX_PARTS:
             return [Slot(view_of("arguments", dict(values)))]
         views = self._views("values", values, self._hints)
-        return [
+        slots = [
             self._slot(view, self._proposed.get(view.name, ABSENT), values[view.name])
             for view in self._with_currency(views)
         ]
+        return _with_later_fields(slots)
 
     def _slot(self, view: ValueView, proposed: Any, value: Any) -> Slot:
         node = self._nodes.get(view.name)
@@ -361,11 +365,14 @@ class RequestFacts:
     def _views(
         self, source: str, values: Mapping[str, Any], hints: Mapping[str, ValueHint]
     ) -> list[ValueView]:
-        """Return the views of some values; after MAX_SHOWN values, objects and lists come later."""
+        """Return the views of some values; after MAX_SHOWN values, large ones come later."""
         views, left = [], MAX_SHOWN
+        roles = set(self.presentation.roles.values()) if source == "values" else set()
         for name, value in values.items():
             at, hint = self._address(source, name), hints.get(name)
-            if left <= 0 and value and isinstance(value, Mapping | list):
+            # Other values of the page may need the text of a role, such as a diff.
+            is_text = isinstance(value, str) and is_long(value) and name not in roles
+            if left <= 0 and value and (is_text or isinstance(value, Mapping | list)):
                 views.append(later_view(name, value, hint, at=at))
                 continue
             schema = self._schemas.get(name) if source == "values" else None
@@ -450,7 +457,7 @@ class RequestFacts:
     def _is_editing(self, node: Node, name: str) -> bool:
         if self._editing & {name, ALL_VALUES} or any(child.problems for child in node.walk()):
             return True
-        if self.form.submission is None:
+        if self.form.submission is None or node.is_later:
             return False
         edited = self.form.edited_values
         if edited is ABSENT or not isinstance(edited, Mapping):
@@ -492,6 +499,17 @@ def with_currency(views: Sequence[ValueView], presentation: Presentation) -> lis
     texts = {view.name: view.text for view in views}
     unit = texts.get(currency or "", "")
     return [with_unit(view, unit or view.unit) if view.name == amount else view for view in views]
+
+
+def _with_later_fields(slots: Sequence[Slot]) -> list[Slot]:
+    """Return the slots; of values that are only read, the page has MAX_HIDDEN_FIELDS in lists."""
+    left, result = MAX_HIDDEN_FIELDS, []
+    for slot in slots:
+        count = sum(1 for _ in slot.node.walk()) if slot.node and not slot.is_editing else 0
+        is_later = count > 0 and (slot.view.look is Look.LATER or 1 < count > left)
+        left -= count if 1 < count <= left else 0
+        result.append(replace(slot, is_field_later=is_later))
+    return result
 
 
 def _has_currency(amount: Slot | None, currency: Slot | None) -> bool:
