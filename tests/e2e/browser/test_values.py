@@ -176,3 +176,17 @@ def test_lists_beyond_the_first_values_come_as_they_are_reached(site: Site, page
     for number in range(2, 12):
         values.nth(number).get_by_text(re.compile(r"^\s*Show all")).click()
         expect(values.nth(number).get_by_text(f"item {number}.149")).to_be_visible()
+
+
+def test_field_of_a_later_value_comes_with_edit_and_has_the_focus(site: Site, page: Page) -> None:
+    open_at(site, page, site.play(MANY_LISTS)[0], 1440)
+    expect(page.locator("[name='args/list11']")).to_have_count(0)
+
+    page.get_by_role("button", name="Edit List11", exact=True).press("Enter")
+
+    field = page.locator("textarea[name='args/list11']")
+    expect(field).to_be_focused()
+    expect(page.locator("#decision[data-unsent]")).to_have_count(0)
+    field.fill('["mine"]')
+    expect(page.locator("#approve-label")).to_contain_text("with")
+    expect(page.locator("#changes")).to_contain_text("mine")
