@@ -25,7 +25,7 @@ __all__ = ["as_graph"]
 
 #: Each worker is lost later than all before it.
 _SECONDS = count(60, 60)
-#: (name of the order, where it goes, the answers that were given), of the calls that ran.
+#: (name of the order, where it goes, the answers in words), of the calls that ran.
 executed: list[tuple[str, str, list[Any]]] = []
 
 
@@ -108,11 +108,11 @@ def graph_of(turns_of_reviews: Any, *, is_nested: bool) -> Any:
     """A graph whose model names its calls anew in each turn, and makes them in one node."""
     script: list[Any] = []
     for reviews in turns_of_reviews:
-        wanted = [
+        requested = [
             call(review.tool, f"call_{number}", **review.args)
             for number, review in enumerate(reviews)
         ]
-        script += [wants(*wanted), "Done."]
+        script += [wants(*requested), "Done."]
     graph = classic(*script, tools=TOOLS)
     if is_nested:
         return StateGraph(Chat).add_node("inner", graph.compile()).add_edge(START, "inner")

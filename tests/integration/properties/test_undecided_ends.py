@@ -1,4 +1,4 @@
-"""However an agent asks and reads its answer: an end that nobody approved releases nothing."""
+"""An end that nobody approved releases nothing, however an agent asks and reads its answer."""
 
 from itertools import count
 
