@@ -68,9 +68,10 @@ test-release: test-all ## Run everything, each night and before a release: fault
 	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
 	$(ON_POSTGRES) $(TWO_AT_ONCE) $(addprefix tests/integration/,$(OTHERS))
 
-servers: dev ## Run servers of others, and write docs/frameworks.md; NEWEST=1 takes new versions
+servers: dev ## Run servers and clients of others, and write docs/frameworks.md; NEWEST=1 takes new versions
 	$(if $(NEWEST),SIGNOFF_TEST_NEWEST=1) $(BIN)/python -m pytest $(TWO_AT_ONCE) \
-		-p tests.support.agents.framework_results tests/e2e/frameworks; \
+		-p tests.support.agents.framework_results tests/e2e/frameworks \
+		tests/e2e/clients/test_official_client.py; \
 		status=$$?; $(MAKE) --no-print-directory references && exit $$status
 
 clients: dev ## Build the clients, install them into empty environments, and run them

@@ -6,7 +6,7 @@ Each row has the facts that no test can find out. `make servers` writes the resu
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -15,12 +15,12 @@ ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "frameworks.md"
 RESULTS: Final = ROOT / "tests" / "e2e" / "frameworks" / "results.json"
 LOCKS: Final = ROOT / "requirements" / "servers"
+JAVASCRIPT: Final = ROOT / "tests" / "e2e" / "clients" / "javascript"
 
+_DECISIONS: Final = {"approve": "approve", "edit": "edit", "deny": "deny"}
 #: The columns, by the names that tests use in `@pytest.mark.capability`.
-CAPABILITIES: Final = {
-    "approve": "approve",
-    "edit": "edit",
-    "deny": "deny",
+SERVER_CAPABILITIES: Final = {
+    **_DECISIONS,
     "reason": "reason of a denial",
     "cancel": "cancel",
     "several": "one of two calls",
@@ -28,6 +28,16 @@ CAPABILITIES: Final = {
     "streaming": "stream text",
     "tools": "tools of the client",
     "restart": "its own restart",
+}
+CLIENT_CAPABILITIES: Final = {
+    **_DECISIONS,
+    "cancel": "cancel",
+    "several": "several requests at once",
+    "question": "answer a question",
+    "streaming": "stream text",
+    "tools": "its own tools",
+    "replay": "the same answer again",
+    "reload": "reload",
 }
 _BEGIN, _END = "<!-- {}: written by `make servers` -->", "<!-- end of {} -->"
 
@@ -41,7 +51,8 @@ class MatrixRow:
     package: str  #: whose version counts
     asks: str  #: the form of its interrupts, or for clients how they answer
     switch_on: str = ""
-    lock: str = ""  #: requirements/servers/`lock`.txt, or `lock`/, where its version is pinned
+    lock: str | Path = ""  #: requirements/servers/`lock`.txt, or a folder: where it is pinned
+    alias: str = ""  #: in the package.json there, if it is not `package`
     version: str = ""  #: of one that was read from source, and is not run
     limits: Mapping[str, str] = field(default_factory=dict)  #: why a capability is missing
 
@@ -191,6 +202,72 @@ SERVERS: Final = (
         version="0.2.0",
     ),
 )
+_RESUME: Final = "`resume` of 1.0"
+_CONNECT: Final = "for reloads, `connect()` of a subclass that posts to `connect/`"
+CLIENTS: Final = (
+    MatrixRow("http", "`HttpAgent`", "@ag-ui/client", _RESUME, _CONNECT, JAVASCRIPT),
+    MatrixRow(
+        "http before 1.0",
+        "Older `HttpAgent`",
+        "@ag-ui/client",
+        f"{_RESUME}; it sends nothing about a request that has expired",
+        _CONNECT,
+        JAVASCRIPT,
+        "client-before-1",
+    ),
+    MatrixRow(
+        "websocket",
+        "`AbstractAgent` over WebSocket",
+        "@ag-ui/client",
+        _RESUME,
+        f"`run()` of a subclass that opens the socket; {_CONNECT}",
+        JAVASCRIPT,
+    ),
+    MatrixRow(
+        "copilotkit",
+        "CopilotKit",
+        "@copilotkit/react-core",
+        f"{_RESUME}, under the id of the run before, and a tool message that says the same",
+        "`useInterrupt`",
+        JAVASCRIPT,
+    ),
+    MatrixRow(
+        "copilotkit on 1.0",
+        "CopilotKit with the newest `HttpAgent`",
+        "@copilotkit/react-core",
+        "as CopilotKit",
+        "`useInterrupt`",
+        JAVASCRIPT,
+    ),
+    MatrixRow(
+        "copilotkit, langgraph",
+        "CopilotKit in the dialect of LangGraph",
+        "@copilotkit/react-core",
+        "`forwardedProps.command.resume`",
+        "`?dialect=langgraph`, `useInterrupt`",
+        JAVASCRIPT,
+    ),
+    MatrixRow(
+        "agent-framework-client",
+        "`AGUIChatClient` of Agent Framework (Python)",
+        "agent-framework-ag-ui",
+        f"{_RESUME}, from its option `resume`",
+        version="1.7.0",
+    ),
+    MatrixRow(
+        "dotnet-client",
+        "`AGUIChatClient` of .NET",
+        "AGUI.Client (.NET)",
+        f"{_RESUME}, with the call as `toolCall`",
+        "`MessageId` of each message: it sends none by itself",
+        version="0.0.5",
+    ),
+    MatrixRow("kotlin", "Kotlin", "com.ag-ui.community (Maven)", _RESUME, version="0.4.1"),
+    MatrixRow("java", "Java", "com.ag-ui.community (Maven)", _RESUME, version="0.1.0"),
+    MatrixRow("dart", "Dart", "ag_ui (pub.dev)", "nothing: it has no interrupts", version="0.3.0"),
+    MatrixRow("rust", "Rust", "ag-ui-client", "nothing: it has no interrupts", version="0.1.0"),
+)
+ROWS: Final = (*SERVERS, *CLIENTS)
 
 
 def results() -> dict[str, dict[str, dict[str, str]]]:
@@ -205,7 +282,8 @@ def pinned_version(row: MatrixRow) -> str:
         return row.version
     if (LOCKS / row.lock).is_dir():
         manifest = json.loads((LOCKS / row.lock / "package.json").read_text())
-        return str(manifest["dependencies"][row.package])
+        version: str = manifest["dependencies"][row.alias or row.package]
+        return version.rpartition("@")[2]
     pin = re.compile(rf"^{re.escape(row.package)}(?:\[[^]]*\])?==([^ ;\\]+)", re.MULTILINE)
     match = pin.search((LOCKS / f"{row.lock}.txt").read_text())
     assert match, f"{row.lock}.txt does not pin {row.package}"
@@ -215,28 +293,31 @@ def pinned_version(row: MatrixRow) -> str:
 def page() -> str:
     """Return docs/frameworks.md with its tables as the results are now."""
     text = PAGE.read_text()
-    for name, rows in (("servers", SERVERS),):
+    for name, tables in (
+        ("servers", _tables("Asks with", SERVERS, SERVER_CAPABILITIES)),
+        ("clients", _tables("Answers with", CLIENTS, CLIENT_CAPABILITIES)),
+    ):
         begin, end = _BEGIN.format(name), _END.format(name)
         head, _, tail = text.partition(begin)
         _, _, tail = tail.partition(end)
-        text = f"{head}{begin}\n\n{_tables(rows)}\n{end}{tail}"
+        text = f"{head}{begin}\n\n{tables}\n{end}{tail}"
     return text
 
 
-def _tables(rows: Sequence[MatrixRow]) -> str:
+def _tables(form: str, rows: Sequence[MatrixRow], capabilities: Mapping[str, str]) -> str:
     notes: list[str] = []
-    facts = ["| | Version | Last run | Asks with | Switch on |", "|---|---|---|---|---|"]
-    works = [f"| | {' | '.join(CAPABILITIES.values())} |", f"|---{'|---' * len(CAPABILITIES)}|"]
+    facts = [f"| | Version | Last run | {form} | Switch on |", "|---|---|---|---|---|"]
+    works = [f"| | {' | '.join(capabilities.values())} |", f"|---{'|---' * len(capabilities)}|"]
     for row in rows:
         for version, outcomes in _versions(row):
             package = f"{row.package} {version}"
             date = outcomes.get("date", "read from source, not run")
             facts.append(f"| {row.title} | {package} | {date} | {row.asks} | {row.switch_on} |")
             if outcomes:
-                cells = " | ".join(_cells(row, outcomes, notes))
+                cells = " | ".join(_cells(row, outcomes, capabilities, notes))
                 works.append(f"| {row.title.partition(', ')[0]} {version} | {cells} |")
     footnotes = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
-    return "\n".join([*facts, "", *works, "", *footnotes, ""])
+    return "\n".join([*facts, "", *works, *([""] if notes else []), *footnotes, ""])
 
 
 def _versions(row: MatrixRow) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -246,8 +327,10 @@ def _versions(row: MatrixRow) -> Iterator[tuple[str, Mapping[str, str]]]:
     yield from sorted(item for item in by_version.items() if item[0] != pinned)
 
 
-def _cells(row: MatrixRow, outcomes: Mapping[str, str], notes: list[str]) -> Iterator[str]:
-    for name in CAPABILITIES:
+def _cells(
+    row: MatrixRow, outcomes: Mapping[str, str], names: Iterable[str], notes: list[str]
+) -> Iterator[str]:
+    for name in names:
         outcome = outcomes.get(name, "not tried")
         if outcome == "no" and (note := row.limits.get(name)):
             if note not in notes:

@@ -2,7 +2,8 @@
 A pytest plugin that writes what servers and clients can do to results.json: `make servers`.
 
 A test says `@pytest.mark.capability("edit")`: the capability works if it passes. With
-`by="may_edit"` that member of its framework says if passing means that it works.
+`by="may_edit"` that member of its framework says if passing means that it works. A test of many
+scenarios records the property `capability`: [row, version, capability, works].
 """
 
 import json
@@ -37,7 +38,7 @@ class Recorder:
 
     def pytest_sessionfinish(self) -> None:
         results = framework_matrix.results()
-        pins = {row.name: framework_matrix.pinned_version(row) for row in framework_matrix.SERVERS}
+        pins = {row.name: framework_matrix.pinned_version(row) for row in framework_matrix.ROWS}
         for (server, version), outcomes in self._outcomes.items():
             earlier = results.get(server, {})
             # A version that is neither pinned nor of this run says nothing any more.

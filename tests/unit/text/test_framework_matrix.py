@@ -1,29 +1,47 @@
-"""The tables of docs/frameworks.md are those of the results, and results are of pinned versions."""
+"""The tables of docs/frameworks.md are those of the results, which are of pinned versions."""
 
 import pytest
 
 from agents.agui.legacy.servers import SERVERS as TRANSLATED
 from tools import framework_matrix
-from tools.framework_matrix import CAPABILITIES, LOCKS, PAGE, SERVERS, pinned_version, results
+from tools.framework_matrix import (
+    CLIENT_CAPABILITIES,
+    CLIENTS,
+    LOCKS,
+    PAGE,
+    ROWS,
+    SERVER_CAPABILITIES,
+    SERVERS,
+    pinned_version,
+    results,
+)
 
-RUN = [row for row in SERVERS if row.lock]
+RUN = [row for row in ROWS if row.lock]
 BY_NAME = {row.name: row for row in SERVERS}
 
 
-def test_the_tables_of_servers_are_those_of_the_results():
+def test_the_tables_are_those_of_the_results():
     assert PAGE.read_text() == framework_matrix.page(), "run `make references`"
 
 
-def test_results_are_of_servers_and_capabilities_of_the_matrix():
-    rows = [row for versions in results().values() for row in versions.values()]
-    names = {name for row in rows for name in row}
-
+def test_results_are_of_rows_of_the_matrix():
     assert set(results()) == {row.name for row in RUN}
-    assert names - {"date"} <= set(CAPABILITIES)
+    assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "capabilities"),
+    [(SERVERS, SERVER_CAPABILITIES), (CLIENTS, CLIENT_CAPABILITIES)],
+    ids=["servers", "clients"],
+)
+def test_results_are_of_capabilities_of_the_matrix(rows, capabilities):
+    tried = [outcomes for row in rows for outcomes in results().get(row.name, {}).values()]
+
+    assert {name for outcomes in tried for name in outcomes} <= {*capabilities, "date"}
 
 
 @pytest.mark.parametrize("row", RUN, ids=lambda row: row.name)
-def test_each_server_that_is_run_has_results_of_its_pin(row):
+def test_each_row_that_is_run_has_results_of_its_pin(row):
     assert "yes" in results()[row.name][pinned_version(row)].values()
     assert len(results()[row.name]) <= 2, "one pinned version, and one newest one"
 
@@ -61,4 +79,4 @@ def test_a_capability_without_a_test_is_not_tried(tmp_path, monkeypatch):
 
     (line,) = [line for line in framework_matrix.page().splitlines() if "| yes | no (1) |" in line]
     assert line.startswith(f"| AG2 {version} | yes | no (1) | not tried |")
-    assert line.count("not tried") == len(CAPABILITIES) - 2
+    assert line.count("not tried") == len(SERVER_CAPABILITIES) - 2

@@ -1,8 +1,7 @@
 // CopilotKit's cards: how its hook answers, in 1.0 and as it did before, and what it sees of that.
 import assert from "node:assert/strict";
 import * as before1 from "client-before-1";
-import { headers, httpUrl } from "./clients.mjs";
-import { agentOf } from "./copilotkit.mjs";
+import { agentOf, headers, httpUrl } from "./clients.mjs";
 
 const executed = (call) => ({ ok: true, args: call.args, executionCount: 1 });
 const denied = (reason = null) => ({ ok: false, denied: true, reason });

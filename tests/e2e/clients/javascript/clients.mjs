@@ -1,7 +1,8 @@
 // The official client over both transports, each run checked against what the wire promises.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { AbstractAgent, HttpAgent, runHttpRequest, transformHttpEventStream } from "@ag-ui/client";
+import * as since1 from "@ag-ui/client";
+import * as before1 from "client-before-1";
 import { Observable } from "rxjs";
 import WebSocket from "ws";
 
@@ -10,28 +11,36 @@ export const httpUrl = `${base}/agui/rehearsal/`;
 export const webSocketUrl = `${base.replace(/^http/, "ws")}/ws/agui/rehearsal/`;
 export const headers = { Authorization: `Bearer ${fromEnvironment("SIGNOFF_API_KEY")}` };
 
-// Hydration is a plain request on both transports: the client leaves it to a subclass.
-function connect(input) {
-  const request = () =>
-    fetch(`${httpUrl}connect/`, {
-      method: "POST",
-      headers: { ...headers, "Content-Type": "application/json", Accept: "text/event-stream" },
-      body: JSON.stringify({ threadId: input.threadId }),
-    });
-  return transformHttpEventStream(runHttpRequest(request));
+// An agent at the door as an application makes one, of the client that it has. Hydration is a plain
+// request: the client leaves it to a subclass.
+export function agentOf({ HttpAgent, runHttpRequest, transformHttpEventStream }, query = "") {
+  return class extends HttpAgent {
+    sent = [];
+
+    constructor(config = {}) {
+      super({ ...config, url: `${httpUrl}${query}`, headers });
+    }
+
+    run(input) {
+      this.sent.push(structuredClone(input));
+      return super.run(input);
+    }
+
+    connect({ threadId }) {
+      const request = () =>
+        fetch(`${httpUrl}connect/${query}`, {
+          method: "POST",
+          headers: { ...headers, "Content-Type": "application/json", Accept: "text/event-stream" },
+          body: JSON.stringify({ threadId }),
+        });
+      return transformHttpEventStream(runHttpRequest(request));
+    }
+  };
 }
 
-class OverHttp extends HttpAgent {
-  constructor(config) {
-    super({ ...config, url: httpUrl, headers });
-  }
+const OverHttp = agentOf(since1);
 
-  connect(input) {
-    return connect(input);
-  }
-}
-
-class OverWebSocket extends AbstractAgent {
+class OverWebSocket extends since1.AbstractAgent {
   run(input) {
     return new Observable((events) => {
       const socket = new WebSocket(webSocketUrl, { headers });
@@ -47,11 +56,15 @@ class OverWebSocket extends AbstractAgent {
   }
 
   connect(input) {
-    return connect(input);
+    return OverHttp.prototype.connect(input);
   }
 }
 
-export const transports = { http: OverHttp, websocket: OverWebSocket };
+export const transports = {
+  "http": OverHttp,
+  "http before 1.0": agentOf(before1),
+  "websocket": OverWebSocket,
+};
 
 // One client of one thread. `knows` are the messages it starts with, as a browser keeps them.
 export class Client {

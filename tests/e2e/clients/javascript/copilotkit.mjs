@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import * as before1 from "client-before-1";
 import { createElement } from "react";
-import { httpUrl, headers } from "./clients.mjs";
+import { agentOf } from "./clients.mjs";
 
 // What is rendered is so when `act` is over; the other one keeps its deprecation to itself.
 globalThis.IS_REACT_ACT_ENVIRONMENT = true;
@@ -11,32 +11,6 @@ globalThis.IS_REACT_NATIVE_TEST_ENVIRONMENT = true;
 const { act, create } = await import("react-test-renderer");
 const { CopilotKitContext } = await import("@copilotkit/react-core/v2/context");
 const { CopilotKitCoreReact, useInterrupt } = await import("@copilotkit/react-core/v2/headless");
-
-// An agent at the door as an application makes one, of the client that it has.
-export function agentOf({ HttpAgent, runHttpRequest, transformHttpEventStream }, query) {
-  return class extends HttpAgent {
-    sent = [];
-
-    constructor(config = {}) {
-      super({ ...config, url: `${httpUrl}${query}`, headers });
-    }
-
-    run(input) {
-      this.sent.push(structuredClone(input));
-      return super.run(input);
-    }
-
-    connect({ threadId }) {
-      const request = () =>
-        fetch(`${httpUrl}connect/${query}`, {
-          method: "POST",
-          headers: { ...headers, "Content-Type": "application/json", Accept: "text/event-stream" },
-          body: JSON.stringify({ threadId }),
-        });
-      return transformHttpEventStream(runHttpRequest(request));
-    }
-  };
-}
 
 // One browser on one thread.
 export class Chat {
