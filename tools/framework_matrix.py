@@ -58,6 +58,7 @@ class MatrixRow:
 
 
 _NO_ARGUMENTS: Final = "Its form has no arguments."
+_NO_TOOLS: Final = "The example offers its model no tools of clients: the run fails."
 _NO_REASON: Final = "Its answer has no place for a reason; Signoff keeps it."
 SERVERS: Final = (
     MatrixRow(
@@ -65,7 +66,8 @@ SERVERS: Final = (
         "LangGraph",
         "ag-ui-langgraph",
         "`on_interrupt`, and outcomes with `emit_interrupt_outcome`",
-        "a checkpointer; `editedArgs` in the `responseSchema`, which the tool uses",
+        "a checkpointer; `editedArgs` in the `responseSchema`, which the tool uses; "
+        "for tools of clients, an end of the run at their calls",
         "langgraph",
     ),
     MatrixRow(
@@ -103,7 +105,7 @@ SERVERS: Final = (
         "ag-ui-adk",
         "an open call, and outcomes with `emit_interrupt_outcome`",
         "`require_confirmation`; `request_confirmation(payload=...)` for input; "
-        "`ResumabilityConfig`, a persistent session service",
+        "`ResumabilityConfig`, a persistent session service; `AGUIToolset` for tools of clients",
         "adk",
         limits={
             "edit": _NO_ARGUMENTS,
@@ -117,7 +119,10 @@ SERVERS: Final = (
         "AG-UI 1.0",
         "`needs_approval`",
         "openai_agents",
-        limits={"edit": "The SDK takes no other arguments: the form has none."},
+        limits={
+            "edit": "The SDK takes no other arguments: the form has none.",
+            "tools": _NO_TOOLS,
+        },
     ),
     MatrixRow(
         "genkit",
@@ -126,6 +131,7 @@ SERVERS: Final = (
         "AG-UI 1.0",
         "`interrupt()` in a tool unless it is `resumed`; `defineInterrupt` for input",
         "genkit",
+        limits={"tools": _NO_TOOLS},
     ),
     MatrixRow(
         "ag2",

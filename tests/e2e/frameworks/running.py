@@ -38,6 +38,7 @@ class Framework:
     may_edit: bool = True  #: arguments that a reviewer changed are what runs
     tells_why: bool = True  #: the agent hears the reason of a denial
     may_differ: bool = True  #: of two calls one may be approved and the other one denied
+    takes_tools: bool = True  #: its agent calls tools that the client offers
     survives: bool = False  #: with what it keeps here, it goes on after its own restart
     runs_again: bool = False  #: a resume that is sent twice runs its calls twice
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -157,12 +158,14 @@ OPENAI: Final = Framework(
     ),
     form="",
     may_edit=False,
+    takes_tools=False,
     survives=True,
 )
 GENKIT: Final = Framework(
     "genkit",
     "genkit",
     ("genkit_host.mjs", "./genkit_desk.mjs", "--port", "{port}", "--data", "{data}"),
+    takes_tools=False,
     survives=True,
 )
 OUTCOME: Final = {"DESK_OUTCOME": "1"}

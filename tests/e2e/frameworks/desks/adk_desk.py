@@ -3,7 +3,7 @@
 import os
 
 import desk
-from ag_ui_adk import ADKAgent, add_adk_fastapi_endpoint
+from ag_ui_adk import ADKAgent, AGUIToolset, add_adk_fastapi_endpoint
 from fastapi import FastAPI
 from google.adk.agents import LlmAgent
 from google.adk.apps import App, ResumabilityConfig
@@ -65,6 +65,7 @@ agent = LlmAgent(
         FunctionTool(desk.issue_refund, require_confirmation=True),
         FunctionTool(desk.send_email, require_confirmation=True),
         ask_quarter,
+        AGUIToolset(),
     ],
 )
 desk_app = App(

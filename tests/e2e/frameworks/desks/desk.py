@@ -30,6 +30,7 @@ TOOL_CALLS = {
     "mixed": [("tc-a", "issue_refund", REFUND), ("tc-f", "ask_quarter", QUESTION)],
     "filing": [("tc-a", "issue_refund", REFUND), ("tc-r", "file_report", {"quarter": "Q2"})],
     "careful": [("tc-c", "refund_carefully", REFUND)],
+    "map": [("tc-m", "show_map", {"city": "Bergen"})],  # a tool of the client
 }
 
 

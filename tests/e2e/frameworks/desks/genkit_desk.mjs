@@ -11,6 +11,7 @@ const CALLS = {
     ["tc-b", "send_email", { to: "a@example.com" }],
   ],
   form: [["tc-f", "ask_quarter", { question: "Which quarter?" }]],
+  map: [["tc-m", "show_map", { city: "Bergen" }]],
   slow: [["tc-s", "issue_refund", { order: "slow", amount: 1 }]],
   filing: [
     ["tc-a", "issue_refund", REFUND],

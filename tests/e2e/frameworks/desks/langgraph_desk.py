@@ -14,7 +14,7 @@ import desk
 from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
 from fastapi import FastAPI
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import AgentState, HumanInTheLoopMiddleware, after_model
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -149,13 +149,24 @@ def ask_quarter(question: str) -> str:
     return desk.file_report(answer["quarter"]) if "quarter" in answer else "not answered"
 
 
+class Offering(AgentState):
+    tools: list  #: of the client, as the bridge sets it
+
+
+@after_model(state_schema=Offering, can_jump_to=["end"])
+def leave_to_the_client(state, _runtime):
+    """End the run at a call of the client's, who sends its result with the next one."""
+    offered = {each["name"] for each in state.get("tools") or ()}
+    is_theirs = any(call["name"] in offered for call in state["messages"][-1].tool_calls)
+    return {"jump_to": "end"} if is_theirs else None
+
+
 def graph(checkpointer=None):
     tools = [issue_refund, refund_carefully, send_email, ask_quarter]
     names = ("issue_refund", "send_email") if IS_REVIEWED else ()
     review = HumanInTheLoopMiddleware(dict.fromkeys(names, True))
-    return create_agent(
-        Scripted(), tools=tools, middleware=[review] if names else [], checkpointer=checkpointer
-    )
+    middleware = [review] if names else [leave_to_the_client]
+    return create_agent(Scripted(), tools=tools, middleware=middleware, checkpointer=checkpointer)
 
 
 bridge = LangGraphAgent(

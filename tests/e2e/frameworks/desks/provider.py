@@ -9,7 +9,12 @@ import desk
 
 def _message(messages):
     """Ask for the calls of the script, then say what came of them."""
-    users = [at for at, message in enumerate(messages) if message["role"] == "user"]
+    # AG2 sends an empty message of the user after the result of a client's tool.
+    users = [
+        at
+        for at, message in enumerate(messages)
+        if message["role"] == "user" and _text(message["content"])
+    ]
     results = [each["content"] for each in messages[users[-1] :] if each["role"] == "tool"]
     if results:
         return {"role": "assistant", "content": desk.closing_words(list(map(_text, results)))}
