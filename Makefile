@@ -72,7 +72,8 @@ servers: dev ## Run servers and clients of others, and write docs/frameworks.md;
 	$(if $(NEWEST),SIGNOFF_TEST_NEWEST=1) $(BIN)/python -m pytest $(TWO_AT_ONCE) \
 		-p tests.support.agents.framework_results tests/e2e/frameworks \
 		tests/e2e/clients/test_official_client.py; \
-		status=$$?; $(MAKE) --no-print-directory references && exit $$status
+		status=$$?; $(BIN)/python -m tests.e2e.frameworks.record && \
+		$(MAKE) --no-print-directory references && exit $$status
 
 clients: dev ## Build the clients, install them into empty environments, and run them
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/clients/installed tests/e2e/typescript_client

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import ag_ui.core as agui
@@ -10,6 +11,8 @@ import httpx
 from agents.adapters.remote.remote_agent import RemoteAgent
 from tests.support.agents.doubles import Stage, fixed_clock
 
+#: Runs of real servers; `tests.e2e.frameworks.record` writes them.
+RECORDINGS = Path(__file__).parent / "recordings"
 URL = "https://agents.example.com/refunds?tenant=7"
 ARGS = {"order": "A1", "amount": 47.5}
 LANGGRAPH_IDS = ("744b8b5aafca25b2629f2cc592e8bc9b", "02bfc48d5958acd494e978a16765f38a")
