@@ -173,8 +173,9 @@ SERVERS: Final = (
         "Mastra",
         "@ag-ui/mastra",
         "`on_interrupt` or outcomes, without the call",
-        "`requireApproval`; `resumeSchema` for edits",
-        version="1.1.2",
+        "`suspend()` in the tool, not `requireApproval`, which the bridge drops; `editedArgs` in "
+        "its `resumeSchema`; a storage",
+        "mastra",
     ),
     MatrixRow(
         "claude-agent-sdk",

@@ -16,7 +16,7 @@ from uv import find_uv_bin
 
 from tests.support.caches import make_once
 from tests.support.children import StartFailed
-from tests.support.node import find_node, install_modules
+from tests.support.node import Node, find_node, install_modules
 
 LOCKS: Final = Path(__file__).resolve().parents[3] / "requirements" / "servers"
 
@@ -56,9 +56,16 @@ def _find_newest(name: str) -> Path:
     return make_once(f"python-{name}-{today}", install) / "bin" / "python"
 
 
+def find_server_node(name: str) -> Node:
+    """Return a Node that is new enough for the packages of requirements/servers/`name`/."""
+    manifest = json.loads((LOCKS / name / "package.json").read_text())
+    match = re.match(r">=(\d+)", manifest.get("engines", {}).get("node", ""))
+    return find_node(int(match[1])) if match else find_node()
+
+
 def find_modules(name: str) -> Path:
     """Return the node_modules of requirements/servers/`name`/, in the way of `find_python`."""
-    node = find_node()
+    node = find_server_node(name)
     if not os.environ.get("SIGNOFF_TEST_NEWEST"):
         return install_modules(LOCKS / name, node=node)
 

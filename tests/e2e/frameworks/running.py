@@ -14,10 +14,10 @@ from tests.e2e.frameworks.environments import (
     LOCKS,
     find_modules,
     find_python,
+    find_server_node,
     find_version,
 )
 from tests.support.children import free_port, start_child, stop_child, wait_until
-from tests.support.node import find_node
 from tools.framework_matrix import SERVERS
 
 DESKS: Final = Path(__file__).parent / "desks"
@@ -132,7 +132,7 @@ def _program(environment: str, directory: Path) -> tuple[Path, Path]:
     for script in (*DESKS.glob("*.mjs"), *EXAMPLES.glob("*.mjs")):
         shutil.copy(script, folder)
     (folder / "node_modules").symlink_to(find_modules(environment), target_is_directory=True)
-    return find_node().node, folder
+    return find_server_node(environment).node, folder
 
 
 def text_parts(run: Any) -> list[str]:
@@ -193,7 +193,15 @@ AGNO: Final = Framework("agno", "agno", _uvicorn("agno_desk"), may_edit=False)
 STRANDS: Final = Framework(
     "strands", "strands", _uvicorn("strands_desk"), may_edit=False, tells_why=False
 )
+MASTRA: Final = Framework("mastra", "mastra", ("mastra_desk.mjs", "--port", "{port}"))
 CREWAI: Final = Framework("crewai", "crewai", _uvicorn("crewai_desk"))
+OTHERS: Final = (
+    AG2,
+    AGNO,
+    STRANDS,
+    MASTRA,
+    replace(MASTRA, name="mastra-outcome", settings=OUTCOME),
+)
 FRAMEWORKS: Final = (
     LANGGRAPH,
     replace(LANGGRAPH, name="langgraph-outcome", settings=OUTCOME),

@@ -7,7 +7,7 @@ import pytest
 
 from inbox.actions.runs.start_run import start_run
 from inbox.models import ToolCall
-from tests.e2e.frameworks.running import AG2, AGNO, FRAMEWORKS, STRANDS, text_parts
+from tests.e2e.frameworks.running import FRAMEWORKS, OTHERS, text_parts
 from tests.support import steps
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -19,7 +19,7 @@ capability = pytest.mark.capability
 
 def these(is_fitting):
     """The servers that a test is about."""
-    servers = filter(is_fitting, [*FRAMEWORKS, AG2, AGNO, STRANDS])
+    servers = filter(is_fitting, [*FRAMEWORKS, *OTHERS])
     return pytest.mark.parametrize("framework", list(servers), ids=lambda server: server.name)
 
 

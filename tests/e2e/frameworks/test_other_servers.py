@@ -1,4 +1,4 @@
-"""Servers that pause in their own way: AG2, Agno, Strands and CrewAI, with their real packages."""
+"""Servers that pause in their own way: AG2, Agno, Strands, Mastra, CrewAI; their real packages."""
 
 import json
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 from inbox.engine import event_pipeline
 from inbox.models import ToolCall
 from inbox.rules.errors import InvalidPayload
-from tests.e2e.frameworks.running import AG2, AGNO, CREWAI, STRANDS, text_parts
+from tests.e2e.frameworks.running import CREWAI, OTHERS, text_parts
 from tests.support import steps
 from tests.support.steps import open_interrupts, resumed_run, start
 
@@ -18,9 +18,16 @@ MAILED = {"tool": "send_email", "args": {"to": "a@example.com"}}
 QUESTION = "Refund 47.5 EUR of order A1?"
 
 capability = pytest.mark.capability
-calls = pytest.mark.parametrize(
-    "framework", [AG2, AGNO, STRANDS], ids=lambda framework: framework.name
-)
+
+
+def these(is_fitting):
+    """The servers that a test is about."""
+    return pytest.mark.parametrize(
+        "framework", list(filter(is_fitting, OTHERS)), ids=lambda framework: framework.name
+    )
+
+
+calls = these(lambda framework: True)
 flows = pytest.mark.parametrize(
     "framework",
     [CREWAI, replace(CREWAI, name="crewai-outcome", agui="/outcome")],
@@ -72,7 +79,7 @@ def test_a_cancelled_call_of_another_server_does_not_run(world, bob, desk, refun
 
 
 @capability("edit", by="may_edit")
-@calls
+@these(lambda framework: not framework.may_edit)
 def test_another_server_is_asked_for_no_edits(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     (interrupt,) = open_interrupts(run)
@@ -84,6 +91,30 @@ def test_another_server_is_asked_for_no_edits(world, bob, desk, refunds):
     assert desk.ran == []
 
 
+@capability("edit")
+@these(lambda framework: framework.may_edit)
+def test_another_server_runs_the_arguments_that_a_reviewer_edited(world, bob, desk, refunds):
+    run = start(world, "refund", agent=refunds)
+
+    steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 5})
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.ran == [{"tool": "issue_refund", "args": {"order": "A1", "amount": 5}}]
+
+
+@capability("question")
+@these(lambda framework: framework.environment == "mastra")
+def test_another_server_files_the_answer_to_its_question(world, bob, desk, refunds):
+    run = start(world, "form", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+    assert interrupt.message == "Which quarter?"
+
+    steps.answer(interrupt, bob, {"quarter": "Q1"})
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.ran == [{"tool": "file_report", "args": {"quarter": "Q1"}}]
+
+
 @capability("several")
 @calls
 def test_another_server_takes_two_decisions(world, bob, dora, desk, refunds):
@@ -91,7 +122,7 @@ def test_another_server_takes_two_decisions(world, bob, dora, desk, refunds):
     refund, *mails = open_interrupts(run)
 
     steps.deny(refund, bob)
-    # AG2 asks about a call when the one before it is decided.
+    # AG2 and Mastra ask about a call when the one before it is decided.
     later = resumed_run(run) or run
     (mail,) = mails or open_interrupts(later)
     steps.approve(mail, dora)
