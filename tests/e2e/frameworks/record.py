@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import httpx
 
-from tests.e2e.frameworks.running import AG2, AGNO, CREWAI, FRAMEWORKS, STRANDS, Desk, Framework
+from tests.e2e.frameworks.running import CREWAI, FRAMEWORKS, OTHERS, Desk, Framework
 from tests.support.agents.doubles import Stage
 from tests.support.agents.vendor_servers import RECORDINGS, Stream, body_of, remote
 
@@ -106,7 +106,9 @@ def steady(value: Any) -> Any:
 
 
 def main() -> None:
-    frameworks = {one.name: one for one in (*FRAMEWORKS, AG2, AGNO, STRANDS, CREWAI)}
+    servers = (*FRAMEWORKS, *OTHERS, CREWAI)
+    # Mastra sends chunks, which the engine expands and the double does not take.
+    frameworks = {one.name: one for one in servers if one.server != "mastra"}
     for chosen in sys.argv[1:] or frameworks:
         recording = steady(asyncio.run(record(frameworks[chosen])))
         text = json.dumps(recording, indent=1, ensure_ascii=False)
