@@ -3,7 +3,7 @@ Record what the servers of other frameworks say about a call that is approved.
 
 `python -m tests.e2e.frameworks.record [NAME ...]` lets the product start a run on each real server,
 approve its one call, and resume it. `tests/support/agents/recordings` then has both bodies that
-were sent, both streams that came, and what ran; ids and times have the same names each time.
+were sent, both streams that came, and what ran. UUIDs are numbered as they appear.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ async def record(framework: Framework) -> dict[str, Any]:
         wire = Wire(f"{desk.url}{framework.agui}")
         stage = Stage(remote(wire), repeats_calls=True)
         await stage.say("refund")
-        asked = stage.interrupts
+        interrupts = stage.interrupts
         assert not desk.ran, f"{framework.name} ran before it was approved"
         answer = _ANSWERS.get(framework.server, {"approved": True})
         await stage.answer(answer)
@@ -76,7 +76,7 @@ async def record(framework: Framework) -> dict[str, Any]:
         return {
             "version": framework.version(),
             "answer": answer,
-            "asked": [asks.model_dump(by_alias=True, exclude_none=True) for asks in asked],
+            "asked": [row.model_dump(by_alias=True, exclude_none=True) for row in interrupts],
             "ran": desk.ran,
             "runs": wire.runs,
         }
@@ -98,8 +98,8 @@ def steady(value: Any) -> Any:
         if isinstance(node, list):
             return [walk(item) for item in node]
         if isinstance(node, Mapping):
-            kept = {walk(key): walk(item) for key, item in node.items() if key not in _TIMES}
-            return kept | ({"proof": "proof"} if "proof" in kept else {})
+            items = {walk(key): walk(item) for key, item in node.items() if key not in _TIMES}
+            return items | ({"proof": "proof"} if "proof" in items else {})
         return node
 
     return walk(value)
@@ -108,7 +108,7 @@ def steady(value: Any) -> Any:
 def main() -> None:
     servers = (*FRAMEWORKS, *OTHERS, CREWAI)
     # Mastra sends chunks, which the engine expands and the double does not take.
-    frameworks = {one.name: one for one in servers if one.server != "mastra"}
+    frameworks = {row.name: row for row in servers if row.server != "mastra"}
     for chosen in sys.argv[1:] or frameworks:
         recording = steady(asyncio.run(record(frameworks[chosen])))
         text = json.dumps(recording, indent=1, ensure_ascii=False)
