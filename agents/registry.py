@@ -4,7 +4,6 @@ import importlib
 import inspect
 import os
 import traceback
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +154,7 @@ def _import(path: str, object_path: str) -> Any:
     """Return the object at "module:attribute"; raise UnusableAgent if there is none."""
     name, _, attribute = object_path.partition(":")
     try:
-        module = import_module(name)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise UnusableAgent(path, _import_problem(name, error)) from error

@@ -19,13 +19,13 @@ from typing import Any, Final
 
 import httpx
 
+from agents.adapters.remote.sse import read_events
 from tests.e2e.frameworks.running import CREWAI, FRAMEWORKS, OTHERS, Desk, Framework
 from tests.support.agents.doubles import Stage
 from tests.support.agents.vendor_servers import RECORDINGS, Stream, body_of, remote
 
 #: What a person answers where it is not a JSON object with `approved`.
 _ANSWERS: Final = {"ag2": True, "crewai": "yes"}
-_SEPARATE: Final = re.compile(r"\r?\n\r?\n")
 #: UUIDs, with separators or without, and times (RFC 3339).
 _ID: Final = re.compile(r"\b[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}\b")
 _TIME: Final = re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?")
@@ -39,18 +39,14 @@ class Wire:
     """The connection to a real server, which keeps what goes over it."""
 
     url: str
-    requests: list[httpx.Request] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
         headers = {"accept": "text/event-stream", "content-type": "application/json"}
-        answer = httpx.post(self.url, content=request.content, headers=headers, timeout=60)
-        events = [
-            json.loads(block.removeprefix("data:"))
-            for block in _SEPARATE.split(answer.text)
-            if block.startswith("data:")
-        ]
+        async with httpx.AsyncClient(timeout=60) as client:
+            answer = await client.post(self.url, content=request.content, headers=headers)
+        chunks = aiter(Stream(iter([answer.content])))
+        events = [json.loads(data) async for data in read_events(chunks)]
         # RAW has the framework's own objects, thousands of lines that nobody reads.
         events = [event for event in events if event["type"] != "RAW"]
         self.runs.append({"sent": body_of(request), "events": events})

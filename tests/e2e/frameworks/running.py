@@ -5,10 +5,12 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
+
+import pytest
 
 from tests.e2e.frameworks.environments import (
     LOCKS,
@@ -133,6 +135,14 @@ def _program(environment: str, directory: Path) -> tuple[Path, Path]:
         shutil.copy(script, folder)
     (folder / "node_modules").symlink_to(find_modules(environment), target_is_directory=True)
     return find_server_node(environment).node, folder
+
+
+def each_of(
+    servers: Iterable[Framework], is_fitting: Callable[[Framework], bool]
+) -> pytest.MarkDecorator:
+    """Run a test with those of the servers that it is about."""
+    fitting = list(filter(is_fitting, servers))
+    return pytest.mark.parametrize("framework", fitting, ids=lambda framework: framework.name)
 
 
 def text_parts(run: Any) -> list[str]:

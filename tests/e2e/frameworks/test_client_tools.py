@@ -1,13 +1,14 @@
 """Tools that a client offers: the servers' models call them, and read what the client sends."""
 
 from dataclasses import replace
+from functools import partial
 from uuid import uuid4
 
 import pytest
 
 from inbox.actions.runs.start_run import start_run
 from inbox.models import ToolCall
-from tests.e2e.frameworks.running import FRAMEWORKS, OTHERS, text_parts
+from tests.e2e.frameworks.running import FRAMEWORKS, OTHERS, each_of, text_parts
 from tests.support import steps
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -15,12 +16,7 @@ TOOLS = [{"name": "show_map", "description": "Show a map of a city.", "parameter
 
 
 capability = pytest.mark.capability
-
-
-def these(is_fitting):
-    """The servers that a test is about."""
-    servers = filter(is_fitting, [*FRAMEWORKS, *OTHERS])
-    return pytest.mark.parametrize("framework", list(servers), ids=lambda server: server.name)
+these = partial(each_of, [*FRAMEWORKS, *OTHERS])
 
 
 def send(world, agent, thread_id, *messages):

@@ -1,6 +1,7 @@
 """What people decide about agents of other frameworks, and what their servers then really do."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -18,7 +19,7 @@ from inbox.rules.errors import (
 )
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
-from tests.e2e.frameworks.running import FRAMEWORKS, text_parts
+from tests.e2e.frameworks.running import FRAMEWORKS, each_of, text_parts
 from tests.support import steps
 from tests.support.agents.lost_workers import kill_while_driving
 from tests.support.steps import open_interrupts, resumed_run, start
@@ -29,13 +30,7 @@ MAILED = {"tool": "send_email", "args": {"to": "a@example.com"}}
 EDITED = {"order": "A1", "amount": 5}
 
 
-def these(is_fitting):
-    """The frameworks that a test is about."""
-    return pytest.mark.parametrize(
-        "framework", list(filter(is_fitting, FRAMEWORKS)), ids=lambda framework: framework.name
-    )
-
-
+these = partial(each_of, FRAMEWORKS)
 capability = pytest.mark.capability
 langgraphs = these(lambda framework: framework.environment == "langgraph")
 

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from inbox.engine import event_pipeline
 from inbox.models import ToolCall
 from inbox.rules.errors import InvalidPayload
-from tests.e2e.frameworks.running import CREWAI, OTHERS, text_parts
+from tests.e2e.frameworks.running import CREWAI, OTHERS, each_of, text_parts
 from tests.support import steps
 from tests.support.steps import open_interrupts, resumed_run, start
 
@@ -20,13 +21,7 @@ QUESTION = "Refund 47.5 EUR of order A1?"
 capability = pytest.mark.capability
 
 
-def these(is_fitting):
-    """The servers that a test is about."""
-    return pytest.mark.parametrize(
-        "framework", list(filter(is_fitting, OTHERS)), ids=lambda framework: framework.name
-    )
-
-
+these = partial(each_of, OTHERS)
 calls = these(lambda framework: True)
 flows = pytest.mark.parametrize(
     "framework",

@@ -68,7 +68,7 @@ turns = st.lists(st.lists(calls, min_size=2, max_size=3), min_size=1, max_size=2
 
 
 class Review:
-    """What people answer to one call, and what has to run after it."""
+    """The answers of people to one call, and the call that has to run after them."""
 
     def __init__(self, order: str, call_tuple: Any) -> None:
         self.order = order

@@ -12,13 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from inbox.web.presentations.request_facts import MAX_HIDDEN_FIELDS, MAX_SHOWN
 from tests.support.steps import open_interrupts
 from tests.support.web.pages import decision_form, sent, words
+from tests.web.presentations.test_large_requests import GROUPS as LARGE_GROUPS
 from tests.web.presentations.test_request_facts import propose  # noqa: F401 - a fixture
 
-GROUPS = {f"g{n}": {f"m{k}": f"text {n}.{k}" for k in range(97)} for n in range(100)}
+GROUPS = LARGE_GROUPS["groups"]
 SHAPES = {
-    "groups": GROUPS,
-    "lists": {f"g{n}": [f"{n}.{k}" for k in range(98)] for n in range(100)},
-    "tables": {f"g{n}": [{"a": k, "b": f"{n}.{k}"} for k in range(30)] for n in range(100)},
+    **{name: LARGE_GROUPS[name] for name in ("groups", "lists", "tables")},
     "long texts": {f"s{n}": f"{n} words of a text " * 600 for n in range(90)},
     "levels": {
         f"a{a}": {f"b{b}": {f"c{c}": [*range(a, a + 10)] for c in range(10)} for b in range(10)}

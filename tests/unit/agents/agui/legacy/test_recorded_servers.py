@@ -5,9 +5,8 @@ import json
 import pytest
 
 from tests.support.agents.doubles import Stage
-from tests.support.agents.vendor_servers import RECORDINGS, Server, body_of, remote
+from tests.support.agents.vendor_servers import ARGS, RECORDINGS, Server, body_of, remote
 
-REFUND = {"order": "A1", "amount": 47.5}
 #: Its flow asks in words, without a call.
 FLOWS = {"crewai"}
 SERVERS = {
@@ -36,13 +35,13 @@ async def test_a_server_is_asked_about_and_reads_the_answer(name):
     (interrupt,) = stage.interrupts
     if name not in FLOWS:
         proposal = stage.journal.proposals[interrupt.tool_call_id]
-        assert (proposal.name, proposal.args) == ("issue_refund", REFUND)
+        assert (proposal.name, proposal.args) == ("issue_refund", ARGS)
     assert [interrupt.model_dump(by_alias=True, exclude_none=True)] == recording["asked"]
     await stage.answer(recording["answer"])
 
     assert stage.outcome == "success"
     assert list(map(body_of, server.requests)) == [run["sent"] for run in recording["runs"]]
-    assert recording["ran"] == [{"tool": "issue_refund", "args": REFUND}]
+    assert recording["ran"] == [{"tool": "issue_refund", "args": ARGS}]
 
 
 def test_each_recording_is_replayed():
