@@ -1,6 +1,7 @@
 """The running product, real browsers to read it in, and agents that ask what a test needs."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -36,6 +37,8 @@ addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) 
 _REFUSAL = "Failed to load resource: the server responded with a status of 4"
 #: What htmx says when a page whose session is over reads itself again.
 _SIGNED_OUT = "Response Status Error Code 401"
+#: What Chromium says when a page is left before its WebSocket is open.
+_LEFT_EARLY = re.compile(r"WebSocket connection to .* closed before the connection is established")
 
 
 class Site:
@@ -174,9 +177,9 @@ class Site:
 
     def _watch(self, page: Page, failures: list[str]) -> None:
         def hear(message: Any) -> None:
-            if message.type in ("error", "warning") and not message.text.startswith(
-                (_REFUSAL, _SIGNED_OUT)
-            ):
+            if message.type not in ("error", "warning") or _LEFT_EARLY.match(message.text):
+                return
+            if not message.text.startswith((_REFUSAL, _SIGNED_OUT)):
                 failures.append(message.text)
 
         def leaves(request: Any) -> None:
