@@ -62,6 +62,26 @@ def script(settings, tmp_path):
     return path
 
 
+@pytest.mark.parametrize(
+    ("rule", "collected"),
+    [
+        (".rail :is(.a, .b) { color: red; }", ".rail *:is(.a,.b){color:red}"),
+        ("[dir='rtl'] :is(pre, code) { color: red; }", "[dir='rtl'] *:is(pre,code){color:red}"),
+        (".a:is(.b) :not(.c) { color: red; }", ".a:is(.b) *:not(.c){color:red}"),
+        (".a > :is(.b) { color: red; }", ".a>:is(.b){color:red}"),
+    ],
+)
+def test_selectors_keep_their_meaning_in_collected_styles(
+    settings, script, tmp_path, rule, collected
+):
+    (script.parent / "css").mkdir()
+    (script.parent / "css" / "one.css").write_text(f"@layer components {{\n  {rule}\n}}\n")
+
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+    assert collected in (settings.STATIC_ROOT / "css" / "one.css").read_text()
+
+
 def test_static_files_are_collected_once(script):
     assert collect_static_files()
     assert not collect_static_files()
