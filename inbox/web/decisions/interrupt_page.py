@@ -163,12 +163,18 @@ class InterruptPage:
 
     @cached_property
     def change_summary(self) -> ChangeSummary:
-        """The changes of the decision in force, in short: the title has the proposed values."""
-        decision = self.detail.decision
-        if decision is None or not (self.decision_label and self.decision_label.is_approval):
-            return ChangeSummary()
-        row = self.interrupt
-        return summary_of_decision(interrupt=row.body, args=row.args, payload=decision.payload)
+        """
+        The changes of the decision in force, in short: the title has the proposed values.
+
+        Of an open request, the changes of those who have approved it so far.
+        """
+        row, decision = self.interrupt, self.detail.decision
+        if self.decision_label is None:
+            payload = row.endorsed_payload
+        else:
+            is_approval = decision is not None and self.decision_label.is_approval
+            payload = decision.payload if decision and is_approval else None
+        return summary_of_decision(interrupt=row.body, args=row.args, payload=payload)
 
     @property
     def reason(self) -> str:

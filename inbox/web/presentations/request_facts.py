@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -311,6 +312,14 @@ class RequestFacts:
         values = self.form.masked_values
         return values if isinstance(values, Mapping) else {}
 
+    @cached_property
+    def _original(self) -> Mapping[str, Any]:
+        """The values before the changes of people, also of those who have approved so far."""
+        row = self.form.detail.interrupt
+        if self.approved is ABSENT and row.endorsed_payload and row.args:
+            return self._masked(json.loads(row.args))
+        return self._proposed
+
     def _masked(self, values: Any) -> Mapping[str, Any]:
         masked: Mapping[str, Any] = (
             self.form.secrets.masked(values) if isinstance(values, Mapping) else {}
@@ -333,16 +342,15 @@ class RequestFacts:
             return [Slot(view_of("arguments", dict(values)))]
         views = self._views("values", values, self._hints)
         slots = [
-            self._slot(view, self._proposed.get(view.name, ABSENT), values[view.name])
+            self._slot(view, self._original.get(view.name, ABSENT), values[view.name])
             for view in self._with_currency(views)
         ]
         return _with_later_fields(slots)
 
     def _slot(self, view: ValueView, proposed: Any, value: Any) -> Slot:
         node = self._nodes.get(view.name)
-        is_changed = self.approved is not ABSENT and not is_same_json(proposed, value)
         before = None
-        if is_changed and proposed is not ABSENT:
+        if proposed is not ABSENT and not is_same_json(proposed, value):
             at, hint = self._address("proposed", view.name), self._hints.get(view.name)
             before = (
                 later_view(view.name, proposed, hint, at=at)
@@ -403,7 +411,7 @@ class RequestFacts:
         """
         sources = {
             "values": self._shown_values,
-            "proposed": self._proposed,
+            "proposed": self._original,
             "metadata": self._metadata,
             "others": self.present.others,
         }

@@ -66,6 +66,29 @@ def test_the_form_has_the_changes_that_were_endorsed(interrupt, bob, dora, reads
     assert "Approved together by Dora, Bob" in decided
 
 
+def test_the_second_person_sees_what_the_first_has_changed(interrupt, dora, reads_bob):
+    before = json.loads(interrupt.args)
+    answer(
+        interrupt, dora, {"approved": True, "editedArgs": {**before, "subject": "Changed by Dora"}}
+    )
+
+    response = reads_bob.get(f"/interrupts/{interrupt.pk}/")
+
+    page = response.content.decode()
+    assert f"Changes: subject {before['subject']} → to Changed by Dora" in words(response)
+    assert "Changed by Dora" in page.partition("<ins")[2]
+    assert before["subject"] in page.partition('<del class="value-before">')[2]
+
+
+def test_plain_approval_of_the_first_shows_no_change(interrupt, dora, reads_bob):
+    approve(interrupt, dora)
+
+    response = reads_bob.get(f"/interrupts/{interrupt.pk}/")
+
+    assert "value-before" not in response.content.decode()
+    assert "Changes:" not in words(response)
+
+
 def test_the_row_in_the_inbox_has_the_progress(interrupt, bob, reads_bob, reads_alice):
     assert "0 of 2 approved" in words(reads_bob.get("/"))
 
