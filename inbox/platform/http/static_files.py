@@ -19,9 +19,9 @@ from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 _Base = CompressedManifestStaticFilesStorage
-#: In `.rail :is(a, b)`. Inside of a layer rcssmin takes the colon for that of a declaration, and
-#: removes the space, so that the rule would be for the rail itself.
-_EXPLICIT = re.compile(rb"(?<=[\w\])]) +:(?=(?:has|is|not|where)\()")
+#: In `.rail :is(a, b) {`, also over two lines. Inside of a layer rcssmin takes the colon for one of
+#: a declaration, and removes the space, so that the rule would be for the rail itself.
+_EXPLICIT = re.compile(rb"(?<=[\w\])])\s+:(?=[\w:-][^;{}]*\{)")
 #: What our modules and style sheets lose: comments and white space, a third of what browsers load.
 _MINIFIERS = {"js": rjsmin.jsmin, "css": lambda text: rcssmin.cssmin(_EXPLICIT.sub(b" *:", text))}
 #: What is not used: of REST framework's browsable API, of admin widgets and of Redoc.

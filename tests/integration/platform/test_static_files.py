@@ -69,6 +69,10 @@ def script(settings, tmp_path):
         ("[dir='rtl'] :is(pre, code) { color: red; }", "[dir='rtl'] *:is(pre,code){color:red}"),
         (".a:is(.b) :not(.c) { color: red; }", ".a:is(.b) *:not(.c){color:red}"),
         (".a > :is(.b) { color: red; }", ".a>:is(.b){color:red}"),
+        (".rail\n    :is(.a) { color: red; }", ".rail *:is(.a){color:red}"),
+        (".rail :first-child { color: red; }", ".rail *:first-child{color:red}"),
+        (".rail ::before { color: red; }", ".rail *::before{color:red}"),
+        (".a { color :red; }", ".a{color:red}"),
     ],
 )
 def test_selectors_keep_their_meaning_in_collected_styles(
