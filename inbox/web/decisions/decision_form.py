@@ -201,16 +201,23 @@ class DecisionForm:
         return self.accepts_note and "reason" in self._schema.get("required", ())
 
     @cached_property
-    def proposed_values(self) -> Any:
-        """The arguments or values that an approval would accept; ABSENT if there are none."""
+    def original_values(self) -> Any:
+        """The arguments or values as the agent proposed them; ABSENT if there are none."""
         row = self.detail.interrupt
         if row.tool_call is None:
             return dict(self.proposal.values) if self.proposal else ABSENT
+        return row.tool_call.proposed
+
+    @cached_property
+    def proposed_values(self) -> Any:
+        """The arguments or values that an approval would accept; ABSENT if there are none."""
+        row = self.detail.interrupt
         # A closed interrupt shows the proposed arguments; its edits are in the answer.
-        is_open = row.status == InterruptStatus.OPEN
-        is_endorsed = is_open and row.endorsed_payload is not None
-        edited = row.current_args if is_endorsed else is_open and row.tool_call.edited_args
-        return json.loads(edited) if edited else row.tool_call.proposed
+        if row.tool_call is None or row.status != InterruptStatus.OPEN:
+            return self.original_values
+        is_endorsed = row.endorsed_payload is not None
+        edited = row.current_args if is_endorsed else row.tool_call.edited_args
+        return json.loads(edited) if edited else self.original_values
 
     @cached_property
     def secrets(self) -> Secrets:

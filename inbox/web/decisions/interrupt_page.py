@@ -169,11 +169,11 @@ class InterruptPage:
         Of an open request, the changes of those who have approved it so far.
         """
         row, decision = self.interrupt, self.detail.decision
+        payload = None
         if self.decision_label is None:
             payload = row.endorsed_payload
-        else:
-            is_approval = decision is not None and self.decision_label.is_approval
-            payload = decision.payload if decision and is_approval else None
+        elif decision and self.decision_label.is_approval:
+            payload = decision.payload
         return summary_of_decision(interrupt=row.body, args=row.args, payload=payload)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -315,10 +314,8 @@ class RequestFacts:
     @cached_property
     def _original(self) -> Mapping[str, Any]:
         """The values before the changes of people, also of those who have approved so far."""
-        row = self.form.detail.interrupt
-        if self.approved is ABSENT and row.endorsed_payload and row.args:
-            return self._masked(json.loads(row.args))
-        return self._proposed
+        values = self.form.original_values
+        return self._proposed if values is self.form.proposed_values else self._masked(values)
 
     def _masked(self, values: Any) -> Mapping[str, Any]:
         masked: Mapping[str, Any] = (

@@ -56,6 +56,23 @@ def test_another_view_of_the_same_request_is_seen_anew(world, as_agent, bob, rea
     assert before != after == reread(second).shown_digest
 
 
+def test_the_second_question_about_a_call_shows_what_the_first_changed(
+    world, as_agent, bob, reads_bob
+):
+    async def play(run_input, _context):
+        for event in ask_twice_about_one_call(run_input):
+            yield event
+
+    first, second = open_interrupts(start(world, "go", agent=as_agent(play)))
+    assert "value-before" not in reads_bob.open(second)
+    approve(first, bob, editedArgs={"amount": 9})
+
+    page = reads_bob.open(second)
+
+    assert "5" in page.partition('<del class="value-before">')[2].partition("</del>")[0]
+    assert "9" in page.partition('<ins class="value-after">')[2].partition("</ins>")[0]
+
+
 def test_a_page_asks_to_be_told_of_only_until_it_was(interrupt, reads_bob, reads_alice):
     address = f'data-viewed="/interrupts/{interrupt.pk}/viewed"'
     assert address in reads_bob.open(interrupt)
