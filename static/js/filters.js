@@ -27,28 +27,23 @@ function showAddress() {
   history.replaceState(history.state, "", address);
 }
 
-function onChange(event) {
-  const form = event.target.closest(".filter-form");
-  if (!form) return;
-  // Open and decided requests are different pages.
-  if (event.target.name === "state") form.requestSubmit();
-  else if (event.target.type !== "search") apply(form);
-}
-
-function onInput({ target }) {
+/** Apply what was chosen or typed in a filter. */
+export function applyChange({ type, target }) {
   const form = target.closest(".filter-form");
-  if (!form || target.type !== "search") return;
-  clearTimeout(timer);
-  timer = setTimeout(() => apply(form), TYPING_MS);
+  if (target.type === "search") {
+    if (type !== "input") return;
+    clearTimeout(timer);
+    timer = setTimeout(() => apply(form), TYPING_MS);
+  } else if (type === "change") {
+    // Open and decided requests are different pages.
+    if (target.name === "state") form.requestSubmit();
+    else apply(form);
+  }
 }
 
-let isLive = false;
-
-export function applyLive() {
+/** Hide the buttons, which a list that was read again has anew. */
+export function hideButtons() {
   for (const button of document.querySelectorAll(".filter-apply")) button.hidden = true;
-  if (isLive) return;
-  isLive = true;
-  document.addEventListener("change", onChange);
-  document.addEventListener("input", onInput);
-  document.addEventListener(REFRESHED, showAddress);
 }
+
+document.addEventListener(REFRESHED, showAddress);

@@ -100,8 +100,15 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("focusin", async ({ target }) => {
   if (target.matches("[data-mentions]")) (await import("./mentions.js")).completeMentions();
-  if (target.closest(".filter-form")) (await import("./filters.js")).applyLive();
+  if (target.closest(".filter-form")) (await import("./filters.js")).hideButtons();
 });
+// On a slow line the script comes after the first change.
+for (const type of ["change", "input"]) {
+  document.addEventListener(type, async (event) => {
+    if (!event.target.closest(".filter-form")) return;
+    (await import("./filters.js")).applyChange(event);
+  });
+}
 
 for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
 

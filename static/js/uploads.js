@@ -94,6 +94,8 @@ function prepareUploads() {
     upload.dataset.ready = "";
     part(upload, "button").hidden = true;
     part(upload, "hint").hidden = false;
+    // Files may have been chosen while this script was loaded.
+    take(upload, upload.querySelector("[type=file]").files);
   }
 }
 

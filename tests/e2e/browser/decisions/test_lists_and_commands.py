@@ -158,6 +158,28 @@ def test_filter_applies_while_it_is_chosen(site, mine):
         expect(page.locator("#filter-tool")).to_be_focused()
 
 
+@pytest.mark.parametrize("change", ["chosen", "ticked", "typed"])
+def test_filter_applies_if_its_script_comes_after_the_change(site, mine, change):
+    mine(staged_interrupts.REFUND)
+    mine(staged_interrupts.MAIL)
+    tool = staged_interrupts.REFUND["tool"]
+    with site.open_as("marco") as page:
+        scripts = hold_requests(page, "**/js/filters*.js")
+        page.click(".filter-form summary")
+        if change == "chosen":
+            page.select_option("#filter-tool", tool)
+        elif change == "ticked":
+            page.check("[name=mine]")
+        else:
+            page.locator("#search").press_sequentially("refund")
+        wait_for_requests(page, lambda: scripts)
+        expect(page.locator("#rows .row")).to_have_count(2)
+
+        scripts[0].continue_()
+
+        expect(page.locator("#rows .row")).to_have_count(0 if change == "ticked" else 1)
+
+
 def test_theme_is_there_before_the_first_paint(site):
     with site.open_as("marco", color_scheme="light") as page:
         page.click(".me")

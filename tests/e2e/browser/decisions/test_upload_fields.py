@@ -4,6 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.browser.site import hold_requests, wait_for_requests
 from tests.support.files.hostile import HOSTILE
 from tests.support.files.samples import HTML, png
 
@@ -36,6 +37,19 @@ def test_a_chosen_file_is_sent_and_other_input_is_kept(site):
         assert page.input_value("[name='answer/note']") == "typed before"
         page.locator("button[value=answer]").click()
         expect(page.locator("#toast")).to_be_visible()
+
+
+def test_a_file_that_is_chosen_before_its_script_is_there_is_sent(site):
+    (interrupt,) = site.play(ASK)
+    with site.open_as("marco") as page:
+        scripts = hold_requests(page, "**/js/uploads*.js")
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/", wait_until="commit")
+        wait_for_requests(page, lambda: scripts)
+        page.set_input_files(".upload-input", [file(png())])
+
+        scripts[0].continue_()
+
+        expect(page.locator("[data-upload-name]")).to_have_text("photo.png")
 
 
 def test_a_refused_file_is_an_error_beside_its_field(site):
