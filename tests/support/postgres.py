@@ -90,7 +90,7 @@ class PostgresServer:
             process=self._process,
             log=self.log,
             what="PostgreSQL",
-            timeout_seconds=60,
+            timeout_seconds=180,
         )
 
     def shut_down(self, mode: Mode = "fast") -> None:

@@ -79,7 +79,7 @@ class ValkeyServer:
             command += [f"--{name}", value]
         self._process = start_child(command, log=self.log, cwd=directory)
         wait_until(
-            self._answers, process=self._process, log=self.log, what="Valkey", timeout_seconds=30
+            self._answers, process=self._process, log=self.log, what="Valkey", timeout_seconds=120
         )
 
     def shut_down(self, mode: Mode = "term") -> None:

@@ -151,7 +151,7 @@ def test_caches_and_rate_limits_need_nothing_else(valkey, settings):
 
     statuses = [limiter.count("calls", item, "somebody") for _ in range(3)]
     # The next window takes over the count of this one.
-    assert wait_for(lambda: not limiter.peek("calls", item, "somebody").is_over, seconds=10)
+    assert wait_for(lambda: not limiter.peek("calls", item, "somebody").is_over, seconds=40)
     limiter.count("calls", item, "somebody")
 
     assert [status.is_over for status in statuses] == [False, False, True]

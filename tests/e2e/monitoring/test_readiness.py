@@ -109,4 +109,4 @@ def test_a_worker_that_stops_is_missed_at_once(tmp_path):
 
         worker.terminate()
 
-        assert wait_for(lambda: status_of(product, "workers") == "failing", seconds=5)
+        assert wait_for(lambda: status_of(product, "workers") == "failing", seconds=10)

@@ -41,5 +41,5 @@ def test_a_blocked_event_loop_ends_liveness_until_it_turns_again(tmp_path):
         assert livez() == (200, [])
         (tmp_path / "block").touch()
 
-        assert wait_for(lambda: livez() == (503, ["event loop"]), seconds=20)
+        assert wait_for(lambda: livez() == (503, ["event loop"]), seconds=60)
         assert wait_for(lambda: livez() == (200, []), seconds=40)

@@ -22,7 +22,7 @@ def test_the_embedded_product_answers_and_drains_within_its_bound(tmp_path):
     with start_embedded(embedded_environment(tmp_path), log=tmp_path / "log") as product:
         assert is_healthy(product.url)
 
-        assert product.terminate(patience_seconds=10) == 0
+        assert product.terminate(patience_seconds=30) == 0
 
         assert not is_healthy(product.url)
 
@@ -57,7 +57,7 @@ def test_a_tool_that_does_not_end_keeps_no_product_from_ending(tmp_path):
             json={"agent": "stuck", "message": str(begun)},
             headers={"Authorization": f"Bearer {key}"},
         ).raise_for_status()
-        assert wait_for(begun.exists, seconds=20, every=0.05)
+        assert wait_for(begun.exists, seconds=60, every=0.05)
 
         assert product.terminate(patience_seconds=15) == 0
 
@@ -78,7 +78,7 @@ def test_web_and_worker_start_on_private_servers_and_drain_in_time(tmp_path):
         ):
             assert is_healthy(web.url)
             assert worker.is_running
-            codes = [worker.terminate(patience_seconds=10), web.terminate(patience_seconds=10)]
+            codes = [worker.terminate(patience_seconds=60), web.terminate(patience_seconds=60)]
 
     assert codes == [0, 0]
 

@@ -74,7 +74,7 @@ def wait_for_message(kind, received):
         messages[:] = [message for message in ours(received) if message["type"] == kind]
         return bool(messages)
 
-    assert wait_for(has_come, seconds=20, every=0.05), list(received.values())
+    assert wait_for(has_come, seconds=60, every=0.05), list(received.values())
     return messages[0]
 
 

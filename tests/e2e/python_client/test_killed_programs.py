@@ -86,5 +86,5 @@ def test_no_effect_happens_twice_or_without_approval(desk, tmp_path, point):
 
     number, state = POINTS[point]
     assert effects() == number
-    assert wait_for(lambda: desk.state(request["id"])[1] == state, seconds=10)
+    assert wait_for(lambda: desk.state(request["id"])[1] == state, seconds=40)
     assert code == (0 if state == "succeeded" and point != "after report" else 9)

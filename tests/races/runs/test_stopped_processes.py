@@ -36,7 +36,7 @@ def test_a_sweeper_that_fell_silent_is_replaced(committed_world, monkeypatch, re
     monkeypatch.setattr(sweeper, "SILENT_SECONDS", 0.3)
     request.getfixturevalue("elected_elsewhere")
 
-    assert wait_for(sweeper.is_elected, seconds=10, every=0.02)
+    assert wait_for(sweeper.is_elected, seconds=40, every=0.02)
 
     sweeper._drop_session()
 

@@ -19,7 +19,7 @@ from tests.support.processes import (
 )
 
 #: A busy machine is no reason to fail.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=40_000)
 
 STAGED_COMMAND = ("-m", "tests.support.browser.staged", "serve")
 PHONE = {
@@ -273,7 +273,7 @@ def _route(page: Page, address: Any, answer: Callable[[Route], None]) -> None:
         page.evaluate(_WAIT_UNTIL_ROUTED)
 
 
-def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
+def wait_for(look: Callable[[], Any], *, seconds: float = 40) -> Any:
     """Look until there is something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

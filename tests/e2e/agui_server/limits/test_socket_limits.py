@@ -117,7 +117,7 @@ def wait_until_open(site, headers):
             return False
         return True
 
-    assert wait_for(is_open, seconds=10)
+    assert wait_for(is_open, seconds=40)
     return opened[0]
 
 
