@@ -79,7 +79,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
         "scope": "/",
         "display": "standalone",
         "theme_color": "#1b1e27",
-        "background_color": "#f7f8fa",
+        "background_color": "#f5f3ef",
         "icons": [
             {"src": static("icon.svg"), "sizes": "any", "type": "image/svg+xml"},
             *(_icon(f"icon-{size}", size) for size in (192, 512)),
