@@ -56,7 +56,6 @@ RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("importer", None, "Import the orders of the quarter"),
     ("expense-desk", None, "Check the expenses of November"),
     ("treasury", None, "Pay what is due today"),
-    ("rehearsal", None, "rehearse:confirmation"),
 )
 #: An agent that runs by itself, for the first request over REST.
 EXTERNAL_AGENT = "nightly", "A program of your own that asks with POST /api/requests."
@@ -84,7 +83,11 @@ POLICY: dict[str, Any] = {
                 {"path": "/tool", "op": "is", "value": "issue_refund"},
                 {"path": "/args/amount", "op": "gt", "value": 100},
             ],
-            "require": {"slots": [{"group": GROUP}, {"role": "reviewer"}]},
+            "require": {
+                "slots": [{"group": GROUP}, {"role": "reviewer"}],
+                "expires_after": "PT4H",
+                "on_expiry": "deny",
+            },
         },
     ]
 }
@@ -95,9 +98,12 @@ GRANTED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
 )
 GRANT_MAKER = "marco"
-#: With a history, one of the requests is claimed when the demo is new, and others expire soon.
+#: With a history, one of the requests is claimed when the demo is new, and the first of the two
+#: people has approved the large refund with a change.
 CLAIMED, CLAIMED_BY = "Clean up the sessions", "priya"
-EXPIRING = ("rehearse:expires_soon:540", "rehearse:expires_soon")
+ENDORSED, CHANGES = "Order 88121", {"amount": 112.5}
+#: The agent that asks whatever is rehearsed.
+REHEARSAL = "rehearsal"
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
@@ -152,13 +158,19 @@ def _seed(*, with_history: bool) -> Credentials:
     _make_grant(agents["refund-desk"], team.pk)
     runs = {message: _start(agents[name], value, message) for name, value, message in RUNS}
     if with_history:
-        claimed = runs[CLAIMED]
-        drive(claimed.thread)
-        claim_interrupt(
-            interrupt_id=claimed.interrupts.get().pk, actor=_people_of(team.pk)[CLAIMED_BY]
+        priya = _people_of(team.pk)[CLAIMED_BY]
+        for run in (runs[CLAIMED], runs[ENDORSED]):
+            drive(run.thread)
+        claim_interrupt(interrupt_id=runs[CLAIMED].interrupts.get().pk, actor=priya)
+        refund = runs[ENDORSED].interrupts.get()
+        decide(
+            interrupt_id=refund.pk,
+            status=EntryStatus.RESOLVED,
+            payload={"approved": True, "editedArgs": {**json.loads(refund.args), **CHANGES}},
+            actor=priya,
+            view_digest=refund.shown_digest,
+            entrance=Entrance.PAGE,
         )
-        for message in EXPIRING:
-            _start(agents["rehearsal"], None, message)
         if not settings.SEPARATE_SIGNER:
             # Otherwise the first verification would find old entries that are not in the log.
             transparency_log.append_and_sign()
@@ -167,7 +179,8 @@ def _seed(*, with_history: bool) -> Credentials:
 
 def _make_team() -> tuple[Any, dict[str, Any], Credentials]:
     team = ensure_team_by_slug(TEAM)
-    names = dict.fromkeys((*(run[0] for run in RUNS), *engine.installed_agents()))
+    runs_of = (run[0] for run in RUNS)
+    names = dict.fromkeys((*runs_of, REHEARSAL, *engine.installed_agents()))
     agents = {name: add_agent(TEAM, name) for name in names}
     add_external_agent(TEAM, *EXTERNAL_AGENT)
     accounts = [_account(team, *person) for person in PEOPLE]

@@ -9,7 +9,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long", timeZone });
-const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium", timeZone });
+const shortTime = new Intl.DateTimeFormat(lang, { timeStyle: "short", timeZone });
 const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
 const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone });
 const preciseTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium", timeZone });
@@ -57,9 +57,20 @@ const formats = {
     if (left < day) return relative.format(Math.floor(left / hour), "hour");
     return dateAndTime.format(at);
   },
+  /** A deadline: the moment, and how far it is away if it is near. */
+  due(at) {
+    const left = at - Date.now();
+    if (left >= day) return dateAndTime.format(at);
+    if (left < 10 * minute) return formats.left(at);
+    const away = [Math.floor(left / hour), Math.floor((left % hour) / minute)];
+    const words = ["hour", "minute"].flatMap((unit, at) =>
+      away[at] ? new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "short" }).format(away[at]) : [],
+    );
+    return `${shortTime.format(at)}, ${fill(messages.left, { time: words.join(" ") })}`;
+  },
   moment: (at) => preciseTime.format(at),
   clock(at) {
-    return Math.abs(Date.now() - at) < day ? clockTime.format(at) : dateAndTime.format(at);
+    return Math.abs(Date.now() - at) < day ? shortTime.format(at) : dateAndTime.format(at);
   },
 };
 

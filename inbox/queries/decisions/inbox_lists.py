@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 #: Badges count up to this number, to read a bounded number of rows.
 COUNT_UP_TO = 100
+PENDING_UP_TO = 1_000
 #: The number of choices of each kind.
 NAMES_UP_TO = 50
 #: The number of rows of each team that one page of a search reads, of 8,000 characters at most.
@@ -105,12 +106,13 @@ class InterruptPage:
 
 @dataclass(frozen=True)
 class ListCounts:
-    """The counts in the navigation, each up to COUNT_UP_TO."""
+    """The counts in the navigation: of pending ones up to PENDING_UP_TO, else to COUNT_UP_TO."""
 
     pending: int
     claimed: int
     expiring: int
     administers: Sequence[UUID]  #: ids of teams; needs no query of its own
+    team: str  #: the slug of the actor's first team by name, "" without a team
 
 
 @dataclass(frozen=True)
@@ -155,13 +157,14 @@ def full_list_for(
 
 def counts_for(actor: Actor, *, now: datetime) -> ListCounts:
     """Return the counts of the actor's teams, and the teams that the actor administers."""
-    teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
-    team_ids = [pk for pk, _ in teams]
+    teams = memberships_of(actor)
+    team_ids = [team.pk for team, _ in teams]
     return ListCounts(
         pending=_count_pending(team_ids, NEVER, actor, now),
         claimed=count_claimed(actor),
         expiring=_count_pending(team_ids, now + EXPIRING_SOON, actor, now),
-        administers=[pk for pk, allowed in teams if Permission.ADMIN in allowed],
+        administers=[team.pk for team, allowed in teams if Permission.ADMIN in allowed],
+        team=teams[0][0].slug if teams else "",
     )
 
 
@@ -181,7 +184,7 @@ _PENDING = Select(
             due_at__lte=params.due_at,
         )
         .order_by()
-        .values_list("status", flat=True)[:COUNT_UP_TO]
+        .values_list("status", flat=True)[:PENDING_UP_TO]
     )
 )
 

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.platform import clock
 from inbox.queries.audit.deleted_threads import deletion_behind
-from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
+from inbox.queries.decisions.inbox_lists import PENDING_UP_TO, counts_for
 from inbox.queries.notifications.outages import switched_off_channels
 from inbox.queries.people.access import closed_teams_of, memberships_of
 from inbox.queries.people.api_keys import actor_of_user
@@ -36,6 +36,7 @@ from inbox.web.base.step_up import confirm_identity
 from inbox.web.base.toasts import DECIDED_PARAMETER, toast_in
 from inbox.web.base.translate import translate
 from inbox.web.decisions.saved_view_links import links_of
+from inbox.web.navigation.rail import bounded, rail_of
 
 P = ParamSpec("P")
 View: TypeAlias = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
@@ -134,9 +135,8 @@ def show(
     frame: dict[str, Any] = {
         "base": "base/fragments.html" if is_fragment(request) else "base/app.html",
         "section": section,
-        "pending_count": bounded(counts.pending),
-        "claimed_count": bounded(counts.claimed),
-        "expiring_count": bounded(counts.expiring),
+        "rail": rail_of(counts),
+        "pending_count": bounded(counts.pending, PENDING_UP_TO),
         "views": views,
         "administers": bool(counts.administers),
         "disabled_webhooks": troubled_webhooks_in(counts.administers),
@@ -178,11 +178,6 @@ def _url_after_sign_in(request: HttpRequest) -> str:
 
 def _has_nul(request: HttpRequest) -> bool:
     return any("\0" in text for _, texts in request.POST.lists() for text in texts)
-
-
-def bounded(count: int) -> str:
-    """Return the text of a count badge, such as 99+."""
-    return f"{COUNT_UP_TO - 1}+" if count >= COUNT_UP_TO else str(count)
 
 
 def _live_url(request: HttpRequest) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -16,7 +17,7 @@ from inbox.queries.audit.team_position import position_of
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
 from inbox.queries.people.access import may_decide_anywhere
-from inbox.rules.decisions.list_filters import InterruptFilter, ListState
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
@@ -28,11 +29,12 @@ from inbox.web.base.list_filters import (
     parse_list_request,
     selects_of,
 )
-from inbox.web.base.pages import bounded, is_fragment, page, show
+from inbox.web.base.pages import is_fragment, page, show
 from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
-from inbox.web.decisions.list_rows import Row, by_day, folded, rows_of
+from inbox.web.decisions.list_rows import Entry, Row, by_day, by_deadline, folded, rows_of
+from inbox.web.navigation.rail import bounded
 from inbox.web.requests.program_panel import program_panel
 
 if TYPE_CHECKING:
@@ -127,7 +129,7 @@ def _show_part(
 
 def _similar(view: InterruptPage) -> str:
     is_open = view.interrupt.status == InterruptStatus.OPEN
-    return bounded(similar_count(view.interrupt)) if is_open else "0"
+    return bounded(similar_count(view.interrupt)) if is_open else ""
 
 
 def _position(request: HttpRequest, actor: Actor) -> str:
@@ -191,13 +193,20 @@ def _list(
         "list_suffix": list_request.suffix,
         **({} if is_fragment(request) else _tools(actor, filters)),
         "rows": rows,
-        "entries": by_day(rows, now) if filters.is_closed else folded(rows),
+        "entries": _entries(rows, filters, now),
         "list_count": _count(list_request, rows, is_last=matches.after is None),
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
         "next_url": list_request.page_after(matches.after) if matches.after else "",
         "is_cut": matches.is_cut,
         "next_row": next((row for row in rows if row.is_open and not row.is_current), None),
     }
+
+
+def _entries(rows: Sequence[Row], filters: InterruptFilter, now: datetime) -> list[Entry]:
+    if filters.is_closed:
+        return by_day(rows, now)
+    entries = folded(rows)
+    return by_deadline(entries, now) if filters.sort is Sort.DUE else entries
 
 
 def _count(list_request: ListRequest, rows: Sequence[Row], *, is_last: bool) -> str:

@@ -25,6 +25,7 @@ from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
 from inbox.rules.policies.endorsements import endorsed_answer, slot_names
+from inbox.rules.policies.evaluation import Reason
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
@@ -91,6 +92,7 @@ class SlotView:
 
     names: str  #: of the groups and roles that may fill it
     person: str  #: "" while it is open
+    user_id: int
     at: datetime | None
     answer: str = ""  #: what the person chose, "" for an approval
 
@@ -207,6 +209,11 @@ class InterruptPage:
         expires_at = self.interrupt.expires_at
         return self.mode != "closed" and expires_at is not None and expires_at <= self.now
 
+    @property
+    def deadline(self) -> datetime | None:
+        """The expiry of an open request."""
+        return None if self.decision_label else self.interrupt.expires_at
+
     @cached_property
     def agent_messages(self) -> list[str]:
         """The agent's last message before the interrupt, and the interrupt's own message."""
@@ -235,7 +242,14 @@ class InterruptPage:
 
     @cached_property
     def policy_sentences(self) -> list[str]:
-        """The reasons of the team's policy for asking or answering; secrets are masked."""
+        """
+        The reasons of the team's policy for asking or answering; secrets are masked.
+
+        None where no rule has anything to say.
+        """
+        ruling = stored_ruling(self.interrupt)
+        if ruling and not ruling.matches and {*ruling.reasons} <= {Reason.NO_RULE, Reason.NO_CALL}:
+            return []
         return reasons_of(self.interrupt, translate)
 
     @property
@@ -260,6 +274,7 @@ class InterruptPage:
                 SlotView(
                     names=slot_names([options]),
                     person=row.user.display_name if row else "",
+                    user_id=row.user_id if row else 0,
                     at=row.created_at if row else None,
                     answer=self.form.answer_label(endorsed_answer(row.payload)) if row else "",
                 )
@@ -309,10 +324,10 @@ class InterruptPage:
 
     @property
     def shows_changes(self) -> bool:
-        """True if there are changes, or the form offers edits."""
+        """True if there are changes, or the form cannot be read for them."""
         if self.decision_label and self.submission is None and not self.decision_label.is_approval:
             return bool(self.changes)
-        return bool(self.form.arguments_form or self.changes)
+        return bool(self.changes) or (self.mode == "open" and self.is_form_invalid)
 
     @property
     def has_more_changes(self) -> bool:

@@ -18,26 +18,27 @@ from inbox.queries.decisions.inbox_lists import endorsers_of
 from inbox.queries.decisions.interrupts import listed_changes, listed_decision
 from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
-from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.vocabulary import Severity
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import bounded
-from inbox.web.base.translate import translate
 from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
+from inbox.web.navigation.rail import bounded
 from inbox.web.presentations.risk_labels import reversibility_label, severity_label
 
 if TYPE_CHECKING:
     from inbox.models import Assignee, Claim, Decision, Interrupt
 
 
-#: Below this the expiry badge turns from amber to red.
+#: Below this an expiry turns from amber to red.
 VERY_SOON = timedelta(minutes=2)
-#: The most people whose initials are beside a row, and the most tags below it.
+#: Below these a row has its deadline, and has it in amber.
+_DAY = timedelta(hours=24)
+_SOON = timedelta(hours=3)
+_WEEK = timedelta(days=7)
+#: The most people whose initials are beside a row.
 _MAX_FACES = 3
-_MAX_TAGS = 2
 
 
 class Face(NamedTuple):
@@ -48,10 +49,10 @@ class Face(NamedTuple):
     about: str  #: "Claimed by Priya"
 
 
-class Tag(NamedTuple):
+class Fact(NamedTuple):
+    """The one thing worth knowing of a row beside its title and who asks."""
+
     text: str
-    tone: str
-    icon: str = ""
     url: str = ""
 
 
@@ -63,8 +64,6 @@ class Row:
     run_id: UUID
     url: str
     title: str
-    tool: str  #: "" if no tool is called
-    reason: str  #: its name in words, "" beside a tool
     agent: str
     message: str  #: "" if it is the title
     at: datetime  #: the expiry of what expires, else the time of the request or of its decision
@@ -74,9 +73,9 @@ class Row:
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
-    is_urgent: bool  #: it expires in some minutes
+    due: str  #: "bad", "warn", "soon" within two minutes, three hours, a day of the expiry
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
-    approvals: str  #: "1 of 2 approved", "" where one person decides
+    approvals: str  #: "1 of 2", "" where one person decides
     is_endorsed: bool  #: the current user has approved as one of several
     claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
@@ -93,22 +92,23 @@ class Row:
     irreversible: str  #: that it cannot be undone, "" if it can or that is unknown
 
     @property
-    def tags(self) -> list[Tag]:
-        """The tags below the title, the most important first."""
-        claimed = gettext("Claimed by %(who)s") % {"who": escape_invisible(self.claimed_by)[:30]}
-        tags = [
-            (self.risk, Tag(self.risk, "bad", "shield-alert")),
-            (self.irreversible, Tag(self.irreversible, "bad", "undo-2")),
-            (self.outcome, Tag(self.outcome, self.tone)),
-            (self.is_mine, Tag(gettext("Claimed by you"), "me")),
-            (self.claimed_by and not self.is_mine, Tag(claimed, "line")),
-            (self.is_assigned, Tag(gettext("Assigned to you"), "me")),
-            (self.is_endorsed, Tag(gettext("Approved by you"), "me")),
-            (self.approvals, Tag(self.approvals, "line")),
-            (self.progress, Tag(self.progress, "line")),
-            (self.similar, Tag(self.similar, "line", "layers", self.similar_url)),
+    def fact(self) -> Fact | None:
+        """The most important of the facts that hold."""
+        facts = [
+            (self.outcome, Fact(self.outcome)),
+            (self.is_endorsed, Fact(gettext("Approved by you"))),
+            (self.is_mine, Fact(gettext("Claimed by you"))),
+            (
+                self.claimed_by,
+                Fact(gettext("Claimed by %(who)s") % {"who": escape_invisible(self.claimed_by)}),
+            ),
+            (self.is_assigned, Fact(gettext("Assigned to you"))),
+            (self.risk, Fact(self.risk)),
+            (self.irreversible, Fact(self.irreversible)),
+            (self.progress, Fact(self.progress)),
+            (self.similar, Fact(self.similar, self.similar_url)),
         ]
-        return [tag for is_true, tag in tags if is_true][:_MAX_TAGS]
+        return next((fact for holds, fact in facts if holds), None)
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ class Fold:
 
 @dataclass(frozen=True)
 class Entry:
-    """One item of a list: a row, the rows of one run, or the title of a day."""
+    """One item of a list: a row, the rows of one run, or the title of those that follow."""
 
     row: Row | None = None
     fold: Fold | None = None
-    day: date | None = None
-    day_title: str = ""
+    key: str = ""  #: of a title, for the id of its element
+    title: str = ""
 
 
 def folded(rows: Sequence[Row]) -> list[Entry]:
@@ -165,6 +165,36 @@ def folded(rows: Sequence[Row]) -> list[Entry]:
     return entries
 
 
+def by_deadline(entries: Sequence[Entry], now: datetime) -> list[Entry]:
+    """Return the entries with titles by when they are due; one group alone has none."""
+    today = local(now).date()
+    grouped: list[Entry] = []
+    for entry in entries:
+        key, title = _deadline_group(entry, now, today)
+        if not any(other.key == key for other in grouped):
+            grouped.append(Entry(key=key, title=title))
+        grouped.append(entry)
+    return grouped if sum(bool(entry.key) for entry in grouped) > 1 else list(entries)
+
+
+def _deadline_group(entry: Entry, now: datetime, today: date) -> tuple[str, str]:
+    row = entry.fold.first if entry.fold else entry.row
+    if row is None or row.time_format != "left":
+        return "due-never", gettext("No deadline")
+    if local(row.at).date() <= today:
+        return "due-today", gettext("Due today")
+    if row.at - now <= _WEEK:
+        return "due-week", gettext("This week")
+    return "due-later", gettext("Later")
+
+
+def _due(expires_at: datetime | None, now: datetime) -> str:
+    """Return how near an expiry is, in a word of `Row.due`."""
+    if expires_at is None or expires_at - now > _DAY:
+        return ""
+    return urgency(expires_at, now) or ("warn" if expires_at - now <= _SOON else "soon")
+
+
 def by_day(rows: Sequence[Row], now: datetime) -> list[Entry]:
     """Return the rows with a title before those of each day, in the reader's time zone."""
     entries: list[Entry] = []
@@ -173,7 +203,7 @@ def by_day(rows: Sequence[Row], now: datetime) -> list[Entry]:
     for row in rows:
         day = local(row.at).date()
         if day != last:
-            entries.append(Entry(day=day, day_title=_day_title(day, today)))
+            entries.append(Entry(key=f"day-{day}", title=_day_title(day, today)))
         entries.append(Entry(row=row))
         last = day
     return entries
@@ -237,8 +267,6 @@ def rows_of(
             run_id=interrupt.run_id,
             url=url.format(interrupt.pk) + suffix,
             title=interrupt.title,
-            tool=interrupt.tool,
-            reason="" if interrupt.tool else translate(reason_name(interrupt.reason)),
             agent=interrupt.agent.slug,
             message="" if has_words(interrupt.title, interrupt.message) else interrupt.message,
             at=expires_at or interrupt.closed_at or interrupt.created_at,
@@ -248,7 +276,7 @@ def rows_of(
             state=label.word if label else state,
             icon=label.icon if label else icon,
             tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
-            is_urgent=bool(tone),
+            due=_due(expires_at, now),
             progress=_progress(decided, total) if is_open and total > 1 else "",
             approvals=_approvals(interrupt) if is_open else "",
             is_endorsed=is_open and any(user.pk == me for user in endorsers_of(interrupt)),
@@ -324,9 +352,7 @@ def _approvals(interrupt: Interrupt) -> str:
     if interrupt.people_needed < 2:
         return ""
     count = len(endorsers_of(interrupt))
-    # The same msgid as in the templates.
-    text = gettext("%(count)s of %(total)s approved")
-    return text % {"count": count, "total": interrupt.people_needed}
+    return gettext("%(count)s of %(total)s") % {"count": count, "total": interrupt.people_needed}
 
 
 def _progress(decided: int, total: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -34,6 +34,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
+from inbox.web.navigation.settings_nav import place_of, settings_nav, switches_to
 
 if TYPE_CHECKING:
     from inbox.models import Membership
@@ -85,7 +86,7 @@ def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     teams = teams_with_access(actor)
     if teams:
         return show_members(request, actor, teams[0].team.slug)
-    return show(request, actor, "people/teams.html", {"teams": []}, section="teams")
+    return show(request, actor, "people/teams.html", {}, section="teams")
 
 
 @page
@@ -243,29 +244,22 @@ def show_members(
 
 def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     """Return the context common to a team's pages; `part` names the current one."""
+    teams = [(row.team.slug, escape_invisible(row.team.name)) for row in teams_with_access(actor)]
     return {
         "team": access.team,
         "team_name": escape_invisible(access.team.name),
         "may_change": access.administers,
         "part": part,
+        "part_name": place_of(part)[0],
+        "section": "policy" if part == "policy" else "teams",
+        "nav": settings_nav(access.team.slug, administers=access.administers),
         "is_unreadable": has_unreadable_policy(access.team),
-        "teams": _rows(teams_with_access(actor)),
+        "switches": switches_to(part, teams),
     }
 
 
 def _with_role_names(members: Iterable[Membership]) -> list[tuple[Membership, str]]:
     return [(row, gettext(ROLES[Role(row.role)])) for row in members]
-
-
-def _rows(teams: Sequence[TeamAccess]) -> list[dict[str, Any]]:
-    return [
-        {
-            "slug": access.team.slug,
-            "name": escape_invisible(access.team.name),
-            "role": gettext(ROLES[access.role]) if access.role else "",
-        }
-        for access in teams
-    ]
 
 
 def _redirect(actor: Actor, team: str) -> HttpResponse:

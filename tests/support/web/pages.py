@@ -103,3 +103,9 @@ def err(page, field):
     (described,) = re.findall(r'aria-describedby="([^"]*)"', control)
     match = re.search(rf'id="{described.split()[-1]}">([^<]*)<', text)
     return html.unescape(match.group(1))
+
+
+def row_html(response, interrupt):
+    """The row of an interrupt, as HTML."""
+    start_tag = rf'<li class="row[^>]*id="row-{interrupt.pk}"'
+    return re.search(rf"{start_tag}.*?</li>", response.content.decode(), re.DOTALL).group()

@@ -137,7 +137,7 @@ def test_the_page_of_a_request_links_to_those_like_it(alike, ask, reads_bob):
 
     page = words(reads_bob.get(f"/interrupts/{alike[0].pk}/"))
 
-    assert "Similar pending requests: 2" in page
+    assert "Similar 2 pending" in page
     assert "Similar pending requests" not in words(reads_bob.get(f"/interrupts/{question.pk}/"))
 
 

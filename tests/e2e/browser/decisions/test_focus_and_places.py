@@ -36,7 +36,7 @@ def focused_id(page: Page) -> str:
     return str(page.evaluate("document.activeElement.id"))
 
 
-@pytest.mark.parametrize("selector", ["#detail-title", ".head .meta a", "[data-action=snooze]"])
+@pytest.mark.parametrize("selector", ["#detail-title", ".bar-place", "[data-action=snooze]"])
 def test_a_live_update_does_not_take_the_focus(site, mine, selector):
     (interrupt,) = mine(staged_interrupts.REFUND)
     with site.open_as("marco") as page:

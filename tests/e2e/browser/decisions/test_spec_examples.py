@@ -108,7 +108,7 @@ def no_json_box(page: Page) -> Locator:
 def test_the_minimal_tool_approval_takes_a_yes_and_no_edits(page, ask, sent_resume):
     ask(examples.canonical(examples.MINIMAL))
     assert buttons(page) == ["Approve", "Reject"]
-    expect(page.locator(".head .tool")).to_have_text("sendEmail")
+    expect(page.locator("#properties .tool")).to_have_text("sendEmail")
     expect(page.locator(".words")).to_contain_text(examples.MINIMAL["message"])
     expect(page.locator("#answer input, #answer textarea")).to_have_count(0)
 
@@ -206,7 +206,7 @@ def test_any_other_reason_without_a_schema_takes_text(page, ask, sent_resume):
 def test_a_proposal_of_the_draft_is_a_call_with_arguments(page, ask, sent_resume):
     ask(examples.draft(examples.PROPOSAL))
     assert buttons(page) == ["Approve", "Reject"]
-    expect(page.locator(".head .tool")).to_have_text("sendEmail")
+    expect(page.locator("#properties .tool")).to_have_text("sendEmail")
     expect(page.locator("#detail-title")).to_contain_text("sendEmail")
     assert values(page) == {"To": "a@b.com", "Subject": "Hi", "Body": "…"}
     expect(page.locator(".letter")).to_be_visible()
@@ -243,7 +243,7 @@ def database(page: Page, ask: Any) -> None:
         "Rollback plan": "Restore from backup snapshot-2025-01-23",
     }
     expect(page.locator(".slot pre .hl-k").first).to_have_text("DELETE")
-    expect(page.locator(".head .tag-bad")).to_have_text("High risk, says the agent")
+    expect(page.locator("#properties .c-bad")).to_have_text("High risk, says the agent")
     expect(no_json_box(page)).to_have_count(0)
 
 
@@ -287,7 +287,7 @@ def refund(page: Page, ask: Any) -> None:
     ask(examples.langgraph(examples.REFUND))
     assert buttons(page) == ["Approve", "Reject"]
     expect(page.locator("#detail-title")).to_have_text("Refund approval")
-    expect(page.locator(".head .tool-reason")).to_have_text("Refund approval")
+    expect(page.locator("#properties .tool-reason")).to_have_text("Refund approval")
     assert values(page) == {
         "Amount": "47.5",
         "Customer ID": "cus_a8x2k",
@@ -351,7 +351,7 @@ def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask
 
     site.open(page, interrupts["send_email"])
     assert buttons(page) == ["Approve", "Reject"]
-    expect(page.locator(".head .tool")).to_have_text("send_email")
+    expect(page.locator("#properties .tool")).to_have_text("send_email")
     expect(page.locator(".words")).to_contain_text("Tool execution requires approval")
     edit_value(page, "#f-args-body").fill("Good morning")
     press(page, "approve")

@@ -2,9 +2,10 @@ import html
 import re
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
-from inbox.models import Run
+from inbox.models import Interrupt, Run
 from inbox.queries.decisions import inbox_lists
 from tests.support.steps import (
     approve,
@@ -13,7 +14,7 @@ from tests.support.steps import (
     open_interrupts,
     start,
 )
-from tests.support.web.pages import words
+from tests.support.web.pages import row_html, words
 
 
 def test_the_soonest_to_expire_comes_first_and_what_never_expires_last(world, reads_bob, ask):
@@ -31,14 +32,52 @@ def test_what_expires_soon_says_so(reads_bob, ask):
 
     page = reads_bob.get("/").content.decode()
 
-    assert page.index("tag tag-bad") < page.index("tag tag-warn")
+    assert page.index("row-age is-bad") < page.index("row-age is-warn")
 
 
-def test_the_rail_counts_what_is_pending_up_to_99(world, reads_bob):
-    for number in (2, 99):
+@pytest.mark.parametrize(
+    ("hours", "mark"), [(2, "row-age is-warn"), (20, "row-age is-soon"), (30, None)]
+)
+def test_row_has_its_deadline_on_the_last_day_only(hours, mark, reads_bob, ask):
+    interrupt = ask("tool_call")
+    expire_in(interrupt, timedelta(hours=hours))
+
+    row = row_html(reads_bob.get("/"), interrupt)
+
+    assert ("row-age" in row) is bool(mark)
+    assert mark is None or mark in row
+
+
+def test_rows_stand_under_the_time_at_which_they_are_due(reads_bob, ask):
+    for hours in (30, 24 * 20):
+        expire_in(ask("tool_call"), timedelta(hours=hours))
+    never = ask("confirmation")
+    never_at = timezone.now() + timedelta(days=3650)
+    Interrupt.objects.filter(pk=never.pk).update(expires_at=None, due_at=never_at)
+
+    page = reads_bob.get("/").content.decode()
+
+    assert re.findall(r'<li class="day" id="([a-z-]+)">', page) == [
+        "due-week",
+        "due-later",
+        "due-never",
+    ]
+
+
+def test_rows_that_are_all_due_at_one_time_need_no_title(reads_bob, ask):
+    for _ in range(2):
+        expire_in(ask("tool_call"), timedelta(hours=30))
+
+    assert 'class="day" id="due' not in reads_bob.get("/").content.decode()
+
+
+def test_the_rail_has_the_real_number_of_what_is_pending(world, reads_bob):
+    assert "pending-count" in (page := reads_bob.get("/").content.decode())
+    assert "0<span" not in page
+    for number, total in ((2, 2), (120, 122)):
         start(world, f"rehearse:parallel:{number}")
-        page = words(reads_bob.get("/"))
-        assert ("2 pending" if number == 2 else "99+ pending") in page
+
+        assert f"{total} pending" in words(reads_bob.get("/"))
 
 
 def test_a_long_list_goes_on_behind_a_link(world, reads_bob):
