@@ -1,14 +1,27 @@
 """Tool calls: search, and the details of one call with its audit entries."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import reduce
 from operator import and_, or_
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
-from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
+from inbox.models import (
+    Agent,
+    ApiKey,
+    AuditEntry,
+    Decision,
+    Endorsement,
+    Interrupt,
+    Team,
+    ToolCall,
+    User,
+)
+from inbox.queries.audit.call_counts import count_calls, counted_since
 from inbox.queries.decisions.inbox_lists import NAMES_UP_TO
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import access_scope, permissions_in, require
@@ -28,6 +41,8 @@ from inbox.rules.schema.secrets import NAMES
 MAX_LISTED = 200
 #: The number of entries that the call is compared with, of EVIDENCE and of others.
 MAX_COMPARED = 2_000
+#: The number of the latest calls of a team or an agent that are counted by day.
+MAX_COUNTED = 50_000
 #: The actions that record what was proposed, approved, executed and returned. Only agents and
 #: reviewers cause them, so nobody else can push them out of the comparison.
 EVIDENCE = (
@@ -62,6 +77,14 @@ class ToolCallDetail:
     may_reveal: bool  #: the actor may unmask values
 
 
+@dataclass(frozen=True)
+class DailyCounts:
+    """Numbers of tool calls by day, and by verdict or BY_RULE."""
+
+    by_day: Mapping[date, Counter[str]]
+    since: date  #: the first day that is counted
+
+
 def tool_calls_for(
     actor: Actor, filters: CallFilter, *, limit: int = 50, after: UUID | None = None
 ) -> ToolCallPage:
@@ -75,6 +98,22 @@ def tool_calls_for(
         load=lambda ids: [row for row in _load(ids) if _has_words(row, filters.words)],
     )
     return ToolCallPage(page.rows, after=page.after, is_cut=page.is_cut)
+
+
+def count_by_day(actor: Actor, filters: CallFilter, days: Sequence[date]) -> DailyCounts:
+    """
+    Return the numbers of calls that match on these days (UTC); the days of the filter do not count.
+
+    Words do not count either: they may occur in masked values only.
+    """
+    parts, condition = _parts(actor, replace(filters, text=""))
+    parts = [part.filter(condition) for part in parts]
+    since = max((counted_since(part, days[0], MAX_COUNTED) for part in parts), default=days[0])
+    counts = count_calls(parts, [day for day in days if day >= since])
+    by_day: dict[date, Counter[str]] = {day: Counter() for day in days}
+    for day, kind, number in counts:
+        by_day[day][kind] += number
+    return DailyCounts(by_day, since)
 
 
 def tool_calls_with_id(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
@@ -175,8 +214,16 @@ def _has_word(word: str) -> Q:
     titles = Interrupt.objects.filter(
         Q(title__icontains=word) | Q(message__icontains=word), tool_call=OuterRef("pk")
     )
+    people = Decision.objects.filter(
+        interrupt__tool_call=OuterRef("pk"), actor_label__icontains=word, withdrawn_at=None
+    )
+    of_people = ("first_name", "last_name", "username")
+    names = reduce(or_, [Q(**{f"user__{column}__icontains": word}) for column in of_people])
+    endorsers = Endorsement.objects.filter(
+        names, decision__interrupt__tool_call=OuterRef("pk"), decision__withdrawn_at=None
+    )
     conditions = [Q(**{f"{column}__icontains": word}) for column in columns]
-    return reduce(or_, conditions, Q(Exists(titles)))
+    return reduce(or_, [*conditions, *(Q(Exists(rows)) for rows in (titles, people, endorsers))])
 
 
 def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
@@ -185,7 +232,11 @@ def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
         return True
     args = secrets_of_arguments(*(interrupt.body for interrupt in call.interrupts.all()))
     texts = [call.name, call.tool_call_id, args.json(call.args)]
-    texts += [text for row in call.interrupts.all() for text in (row.title, row.message)]
+    for row in call.interrupts.all():
+        texts += [row.title, row.message]
+        for decision in row.standing:  # type: ignore[attr-defined]  # prefetched
+            endorsers = [endorsement.user for endorsement in decision.endorsements.all()]
+            texts += [decision.actor_label, *(user.display_name for user in endorsers)]
     texts += [args.json(call.edited_args)] if call.edited_args else []
     texts += [NAMES.json(call.result)] if call.result else []
     text = "\n".join(texts).casefold()
@@ -209,7 +260,8 @@ def _load(ids: Sequence[UUID]) -> list[ToolCall]:
 
 
 def _with_decisions(rows: "QuerySet[Interrupt]") -> "QuerySet[Interrupt]":
-    decisions = Prefetch(
-        "decisions", queryset=Decision.objects.filter(withdrawn_at=None), to_attr="standing"
+    in_force = Decision.objects.filter(withdrawn_at=None).prefetch_related(
+        Prefetch("endorsements", Endorsement.objects.select_related("user").order_by("created_at"))
     )
+    decisions = Prefetch("decisions", queryset=in_force, to_attr="standing")
     return rows.prefetch_related(decisions).order_by("created_at", "pk")

@@ -7,11 +7,11 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
+from django.db.models import F, QuerySet
 
 from inbox.models import Interrupt, Team, ToolCall, User
+from inbox.queries.audit.call_counts import count_calls, counted_since
 from inbox.queries.people.access import access_scope
-from inbox.rules.audit.audit_filters import first_id_after, first_id_of
 from inbox.rules.decisions.metrics import DecisionTimes, OutcomeCounts, decision_times
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
@@ -69,9 +69,10 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
     teams, _ = access_scope(actor)
     if team:
         teams = list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
-    since = max((_counted_since(pk, days[0]) for pk in teams), default=days[0])
+    calls = [ToolCall.objects.filter(team=pk) for pk in teams]
+    since = max((counted_since(part, days[0], MAX_CALLS) for part in calls), default=days[0])
     counted_days = [day for day in days if day >= since]
-    by_day, by_tool = _counts(teams, counted_days)
+    by_day, by_tool = _counts(calls, counted_days)
     decisions = _timed_decisions(teams, counted_days[0]) if counted_days else []
     is_sampled, decisions = len(decisions) > MAX_ANSWERS, decisions[:MAX_ANSWERS]
     seconds = _seconds_by(decisions, lambda row: row.tool)
@@ -98,42 +99,16 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
     )
 
 
-def _counted_since(team: UUID, first: date) -> date:
-    """Return the first day whose calls are all among the latest MAX_CALLS of the team."""
-    rows = ToolCall.objects.filter(team=team, pk__gte=first_id_of(first)).order_by("-pk")
-    for pk in rows.values_list("pk", flat=True)[MAX_CALLS : MAX_CALLS + 1]:
-        day = datetime.fromtimestamp((pk.int >> 80) / 1000, UTC).date()
-        return date.fromordinal(day.toordinal() + 1)
-    return first
-
-
 def _counts(
-    teams: Sequence[UUID], days: Sequence[date]
+    parts: "Sequence[QuerySet[ToolCall]]", days: Sequence[date]
 ) -> tuple[Mapping[date, Counter[str]], Mapping[str, Counter[str]]]:
     """Return the numbers of calls by day and outcome, and by tool and outcome."""
     by_day: dict[date, Counter[str]] = defaultdict(Counter)
     by_tool: dict[str, Counter[str]] = defaultdict(Counter)
-    for team in teams if days else ():
-        rows = ToolCall.objects.filter(team=team, pk__gte=first_id_of(days[0]))
-        end = first_id_after(days[-1])
-        rows = rows if end is None else rows.filter(pk__lt=end)
-        groups = rows.annotate(day=_day_of(days)).values_list("day", "name", "verdict")
-        for day, name, verdict, count in groups.annotate(count=Count("pk")).order_by():
-            by_day[days[day]][verdict] += count
-            by_tool[name][verdict] += count
+    for day, kind, name, count in count_calls(parts, days, "name"):
+        by_day[day][kind] += count
+        by_tool[name][kind] += count
     return by_day, by_tool
-
-
-def _day_of(days: Sequence[date], first: int = 0) -> Any:
-    """Return an expression for the index of a call's day, by its id, which sorts by time."""
-    if len(days) == 1:
-        return Value(first, output_field=IntegerField())
-    # Binary search: seven comparisons for each row instead of ninety.
-    half = len(days) // 2
-    return Case(
-        When(pk__lt=first_id_of(days[half]), then=_day_of(days[:half], first)),
-        default=_day_of(days[half:], first + half),
-    )
 
 
 def _timed_decisions(teams: Sequence[UUID], first: date) -> list[_Timed]:

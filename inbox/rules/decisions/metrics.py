@@ -10,6 +10,28 @@ from inbox.rules.runs.states import ToolCallOutcome
 #: The choices for the number of days, including today.
 WINDOWS = (7, 30, 90)
 DEFAULT_DAYS = 30
+#: The outcome of a call that the policy approved, beside those of ToolCallOutcome.
+BY_RULE = "rule"
+#: The series of a chart (SERIES) by outcome; "" stands for calls without a decision.
+SERIES_OF = {
+    BY_RULE: "rule",
+    ToolCallOutcome.APPROVED: "approved",
+    ToolCallOutcome.ANSWERED: "approved",
+    ToolCallOutcome.EDITED: "edited",
+    ToolCallOutcome.DENIED: "rejected",
+    ToolCallOutcome.SENT_BACK: "rejected",
+    ToolCallOutcome.EXPIRED: "expired",
+    ToolCallOutcome.CANCELLED: "expired",
+    "": "expired",
+}
+
+
+def by_series(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return numbers of calls by series, from those by outcome."""
+    series: dict[str, int] = {}
+    for outcome, count in counts.items():
+        series[SERIES_OF[outcome]] = series.get(SERIES_OF[outcome], 0) + count
+    return series
 
 
 @dataclass(frozen=True)

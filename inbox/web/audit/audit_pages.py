@@ -15,7 +15,8 @@ from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.audit.audit_rows import VERDICTS, call_row
+from inbox.web.audit.audit_rows import VERDICTS, by_day, call_row
+from inbox.web.audit.strip import strip_of
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.list_filters import Chip, Option, Select
 from inbox.web.base.pages import page, show
@@ -45,8 +46,10 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         return HttpResponseRedirect(reverse("audit_call", args=named))
     matches = tool_calls.tool_calls_for(actor, filters, limit=_PAGE, after=_cursor(request))
     names, chosen = _names(actor), filters.to_query()
+    strip = None if filters.words else strip_of(actor, filters)
     context = {
-        "rows": [call_row(call, list(call.interrupts.all())) for call in matches.rows],
+        "days": by_day(call_row(call, list(call.interrupts.all())) for call in matches.rows),
+        "strip": strip,
         "wanted": filters,
         "selects": _selects(filters, names),
         "chips": _chips(filters, names),

@@ -5,27 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
 from inbox.rules.decisions.change_summary import ChangeSummary, summary_of
+from inbox.rules.people.access import POLICY
+from inbox.rules.requests.request_states import ReportedOutcome
 from inbox.rules.runs.headings import call_heading
 from inbox.rules.runs.states import CLIENT_EFFECT, RunStatus, ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
-from inbox.rules.schema.secrets import NAMES, cut_at_secret
+from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.web.audit.result_words import result_words
+from inbox.web.base.days import day_heading
+from inbox.web.base.durations import duration_text
+from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decider_of
 from inbox.web.runs.activity import ActivityLine, activity_lines
 
 if TYPE_CHECKING:
-    from inbox.models import AuditEntry, ToolCall
+    from inbox.models import AuditEntry, Decision, ToolCall
 
 VERDICTS = {
     ToolCallOutcome.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
@@ -53,8 +61,12 @@ _METHODS = {
     "passkey": gettext_noop("passkey"),
     "link": gettext_noop("link of a mail"),
 }
-#: The characters of a result in a list.
-_RESULT_CHARACTERS = 80
+#: What a call without a decision is: its label, tone and icon.
+_WAITING = (gettext_noop("Waiting for a decision"), "warn", "circle-dashed")
+_RAN = (gettext_noop("Ran without approval"), "rule", "play")
+_NEVER_ASKED = (gettext_noop("Never asked"), "line", "circle-minus")
+_RULE = (gettext_noop("Ran by rule"), "rule", "play")
+_NOT_RUN = (ToolCallState.NOT_RUN, ToolCallState.LAPSED, ToolCallState.PROPOSED)
 
 
 @dataclass(frozen=True)
@@ -69,16 +81,16 @@ class CallRow:
     agent: str
     thread_id: Any
     proposed_at: datetime
-    verdict: str  #: a label, "" without a decision
+    verdict: str  #: a label: of the decision, or of what became of it without one
     tone: str
     icon: str
+    faces: Sequence[tuple[int, str]]  #: the people who decided: id and name
     by: str
     by_id: str
     decided_at: datetime | None
     changes: ChangeSummary  #: of the arguments, before they were approved
-    is_asked: bool  #: an interrupt for it is open
-    unasked: str  #: what became of it where nobody was asked
     state: str
+    is_bad: bool  #: it failed, or nobody knows
     started_at: datetime | None
     settled_at: datetime | None
     result: str
@@ -110,12 +122,9 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
     decisions = [row for interrupt in interrupts for row in interrupt.standing]
     theirs = [row for row in decisions if row.ident[:64] == call.decided_by] or decisions
     decision = theirs[-1] if theirs and call.verdict else None
-    words, tone, icon = (
-        VERDICTS[ToolCallOutcome(call.verdict)] if call.verdict else ("", "line", "")
-    )
-    excerpt = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
-    result = escape_invisible(" ".join(excerpt.split()))
+    label, tone, icon = _outcome(call, interrupts)
     decided_at = decision.created_at if decision else None
+    people = _people(decision)
     return CallRow(
         id=call.pk,
         url=url or reverse("audit_call", args=[call.pk]),
@@ -125,23 +134,29 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         agent=call.agent.slug,
         thread_id=call.thread_id,
         proposed_at=call.proposed_at,
-        verdict=gettext(words) if words else "",
+        verdict=gettext(label),
         tone=tone,
         icon=icon,
-        by=escape_invisible(decider_of(decision)) if decision else "",
+        faces=people,
+        by=_by(call, decision, [name for _, name in people]),
         by_id=call.decided_by,
         decided_at=decided_at,
         changes=_changes(call, interrupts),
-        is_asked=any(interrupt.closed_at is None for interrupt in interrupts),
-        unasked=gettext(_unasked(call)),
         state=gettext(_state(call)),
+        is_bad=call.state == ToolCallState.IN_DOUBT or call.outcome == ReportedOutcome.FAILED,
         started_at=call.started_at,
         settled_at=call.settled_at,
-        result=result[:_RESULT_CHARACTERS] + ("…" if len(result) > _RESULT_CHARACTERS else ""),
+        result=_result(call, label),
         decision_time=_span_between(call.proposed_at, decided_at),
         start_time=_span_between(decided_at or call.proposed_at, call.started_at),
         run_time=_span_between(call.started_at, call.settled_at),
     )
+
+
+def by_day(rows: Iterable[CallRow]) -> list[tuple[str, list[CallRow]]]:
+    """Group rows under headings of the reader's days; they are in the order of their proposals."""
+    days = groupby(rows, lambda row: local(row.proposed_at).date())
+    return [(day_heading(day), list(group)) for day, group in days]
 
 
 def entry_rows(
@@ -172,23 +187,8 @@ def written(entry: AuditEntry) -> StoredEntry:
     )
 
 
-def span(took: timedelta) -> str:
-    """Return a duration in its two largest units."""
-    seconds = max(0.0, took.total_seconds())
-    if seconds < 1:
-        return f"{round(seconds * 1000)} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    hours, minutes = divmod(int(seconds) // 60, 60)
-    if hours == 0:
-        return f"{minutes} min {int(seconds) % 60} s"
-    if hours < 24:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
-
-
 def _span_between(begun: datetime | None, end: datetime | None) -> str:
-    return span(end - begun) if begun and end else ""
+    return duration_text(end - begun) if begun and end else ""
 
 
 def _state(call: ToolCall) -> str:
@@ -197,15 +197,48 @@ def _state(call: ToolCall) -> str:
     return STATES[ToolCallState(call.state)]
 
 
-def _unasked(call: ToolCall) -> str:
-    """Return what became of a call without a decision: it ran only if it has started."""
+def _outcome(call: ToolCall, interrupts: Sequence[Any]) -> tuple[str, str, str]:
+    """Return label, tone and icon; a call without a decision ran only if it has started."""
+    if call.verdict == ToolCallOutcome.APPROVED and call.decided_by == POLICY.ident:
+        return _RULE
+    if call.verdict:
+        return VERDICTS[ToolCallOutcome(call.verdict)]
+    if any(interrupt.closed_at is None for interrupt in interrupts):
+        return _WAITING
     if call.effect == CLIENT_EFFECT:
-        return gettext_noop("A tool of the client")
-    if call.started_at is not None or call.state in RAN:
-        return gettext_noop("Ran without approval")
-    if call.run.status == RunStatus.FAILED:
-        return gettext_noop("The run failed before anybody was asked")
-    return gettext_noop("Nobody was asked")
+        return (gettext_noop("A tool of the client"), "line", "circle-minus")
+    return _RAN if call.started_at is not None or call.state in RAN else _NEVER_ASKED
+
+
+def _people(decision: Decision | None) -> list[tuple[int, str]]:
+    """Return the people behind a decision, the one who decided last."""
+    if decision is None or decision.user_id is None:
+        return []
+    people = {row.user_id: row.user.display_name for row in decision.endorsements.all()}
+    return list((people | {decision.user_id: decision.actor_label}).items())
+
+
+def _by(call: ToolCall, decision: Decision | None, names: Sequence[str]) -> str:
+    if len(names) > 1:
+        return escape_invisible(", ".join(names))
+    if call.verdict == ToolCallOutcome.EXPIRED:
+        return gettext("Nobody in time")
+    if decision is not None:
+        return escape_invisible(capfirst(decider_of(decision)))
+    never_asked = not call.verdict and call.started_at is None
+    return gettext("Run stopped before") if never_asked and _failed(call) else ""
+
+
+def _result(call: ToolCall, label: str) -> str:
+    """Return what came of a call, in words; its state if it returned nothing that has any."""
+    if label == _WAITING[0]:
+        return gettext(label)
+    words = result_words(call.result or "") if call.state not in _NOT_RUN else ""
+    return words or gettext(_state(call))
+
+
+def _failed(call: ToolCall) -> bool:
+    return call.run.status == RunStatus.FAILED
 
 
 def _title(call: ToolCall, interrupts: Sequence[Any]) -> str:

@@ -24,7 +24,7 @@ from inbox.rules.decisions.metrics import (
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.audit.audit_rows import span
+from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Select
 from inbox.web.base.pages import page, show
 
@@ -182,7 +182,7 @@ def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
         ),
         Tile(
             gettext("Oldest pending"),
-            span(clock.now() - oldest.created_at) if oldest else _NONE,
+            duration_text(clock.now() - oldest.created_at) if oldest else _NONE,
             url=reverse("interrupt", args=[oldest.pk]) if oldest else "",
         ),
     ]
@@ -274,4 +274,4 @@ def _percent(share: float | None) -> str:
 
 
 def _duration(seconds: float | None) -> str:
-    return _NONE if seconds is None else span(timedelta(seconds=seconds))
+    return _NONE if seconds is None else duration_text(timedelta(seconds=seconds))

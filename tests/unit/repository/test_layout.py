@@ -16,6 +16,7 @@ LARGE_FOLDERS = {
     "inbox/api/base": 19,
     "inbox/management/commands": 25,  # Django looks for commands in this folder only
     "inbox/platform": 17,
+    "inbox/web/base": 18,
     "inbox/web/decisions": 17,
 }
 #: Names that Django, Python and pytest prescribe.
