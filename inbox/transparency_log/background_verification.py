@@ -1,6 +1,8 @@
 """Background verification of the audit trail, whose result the pages show."""
 
 import threading
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,28 +10,48 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
-from inbox.actions.audit.verification_runs import claim_verification, record_verification
+from inbox.actions.audit.verification_runs import (
+    claim_verification,
+    record_progress,
+    record_verification,
+)
 from inbox.models import AuditCheckpoint, AuditVerification
-from inbox.platform.timers import Pacer
+from inbox.platform.timers import Item, Pacer
+from inbox.queries.audit.verification_runs import is_verification_due
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
 from tools.audit_verifier import Key, notes_in
 
 log = structlog.get_logger(__name__)
 
-#: Interval at which a process checks whether a verification is due.
-POLL_SECONDS = 15.0
+#: Interval at which a process checks whether a verification is due: people wait for theirs.
+POLL_SECONDS = 1.0
+#: Interval at which it stores how far it is.
+REPORT_SECONDS = 1.0
 #: A log up to this size is verified completely each time, which takes a second or two.
 SMALL = 20_000
 #: The number of new entries per verification; more wait for the next one.
 MAX_NEW = 100_000
 
 
+class _ReportingPacer(Pacer):
+    """Stores how many items are done, for the people who wait."""
+
+    def paced(self, items: Iterable[Item]) -> Iterator[Item]:
+        reported_at = time.monotonic()
+        for number, item in enumerate(super().paced(items), 1):
+            yield item
+            if time.monotonic() - reported_at >= REPORT_SECONDS:
+                record_progress(number)
+                reported_at = time.monotonic()
+
+
 def check_until(stopping: threading.Event) -> None:
     """Verify whenever it is due, in one process at a time, if it has the signing key."""
     while not stopping.wait(POLL_SECONDS):
         try:
-            check_if_due()
+            if is_verification_due():
+                check_if_due()
         except Exception:  # the next run retries
             log.exception("verification failed")
         finally:
@@ -79,5 +101,7 @@ def _verify(key: Key, positions: tuple[int, int] | None) -> dict[str, Any]:
     path = Path(settings.AUDIT_CHECKPOINTS)
     outside = notes_in(path) if path.exists() else []
     if positions is None:
-        return verify_all(key, outside, pacer=Pacer())
-    return verify_range(key, outside, first=positions[0], last=positions[1], pacer=Pacer())
+        return verify_all(key, outside, pacer=_ReportingPacer())
+    return verify_range(
+        key, outside, first=positions[0], last=positions[1], pacer=_ReportingPacer()
+    )

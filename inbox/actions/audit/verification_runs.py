@@ -9,16 +9,24 @@ from django.db import transaction
 from inbox.models import AuditVerification
 from inbox.models.locks import lock_background_verification
 from inbox.platform.clock import database_now
+from inbox.queries.audit.verification_runs import is_waiting, progress_of
+from inbox.queries.people.access import teams_of
+from inbox.rules.errors import Forbidden
+from inbox.rules.people.access import Actor
+from inbox.rules.text.messages import TranslatableMessage
 
 EVERY = timedelta(minutes=5)
 #: A lost process blocks the verification for at most this long.
 LEASE = timedelta(minutes=30)
 FULL_EVERY = timedelta(days=1)
+#: People start the next one after this time, and after ten times that which the last one took.
+AGAIN_AFTER = timedelta(seconds=30)
 #: Stored findings; there may be one for each entry.
 MOST_FINDINGS = 20
 _RECORDED = [
     "at",
     "not_before",
+    "seconds",
     "fully_verified_at",
     "verdict",
     "verified_entries",
@@ -30,6 +38,35 @@ _RECORDED = [
 
 
 @transaction.atomic(durable=True)
+def request_verification(*, actor: Actor) -> bool:
+    """
+    Let the whole log be verified at once; return False while that is not due again.
+
+    That is so while a verification is on its way, and soon after one that a person started.
+
+    Raises:
+        Forbidden: the actor may read no team's audit trail.
+    """
+    if not teams_of(actor):
+        raise Forbidden(TranslatableMessage("You can read no team's audit trail."))
+    now = database_now()
+    AuditVerification.objects.get_or_create(pk=1, defaults={"not_before": now})
+    check = lock_background_verification()
+    pause = max(AGAIN_AFTER, 10 * timedelta(seconds=check.seconds or 0))
+    is_recent = check.requested_at is not None and now < check.requested_at + pause
+    if is_recent or progress_of(check, now) is not None:
+        return False
+    check.requested_at = check.not_before = now
+    check.save(update_fields=["requested_at", "not_before"])
+    return True
+
+
+def record_progress(entries: int) -> None:
+    """Store how many entries the current verification has read."""
+    AuditVerification.objects.filter(pk=1).update(checked=entries)
+
+
+@transaction.atomic(durable=True)
 def claim_verification() -> AuditVerification | None:
     """Claim the next verification; return the last one, or None if the next is not due."""
     now = database_now()
@@ -37,12 +74,14 @@ def claim_verification() -> AuditVerification | None:
     check = lock_background_verification()
     if check.not_before > now:
         return None
-    check.not_before = now + LEASE
-    check.save(update_fields=["not_before"])
+    is_requested = is_waiting(check)
+    check.not_before, check.started_at, check.checked = now + LEASE, now, 0
+    check.save(update_fields=["not_before", "started_at", "checked"])
     # Findings of former versions have no codes, so pages cannot describe them.
     has_old_findings = any("code" not in finding for finding in check.findings)
     last = check.fully_verified_at
-    check.is_full_due = last is None or last < now - FULL_EVERY or has_old_findings
+    is_old = last is None or last < now - FULL_EVERY
+    check.is_full_due = is_requested or is_old or has_old_findings
     return check
 
 
@@ -64,6 +103,7 @@ def record_verification(
     check = lock_background_verification()
     check.at, check.not_before = now, now + EVERY
     if report is not None:
+        check.seconds = (now - check.started_at).total_seconds() if check.started_at else None
         verdict, findings = report["verdict"], [*report["findings"], *report["doubts"]]
         if is_full:
             check.fully_verified_at = now

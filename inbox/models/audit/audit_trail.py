@@ -176,6 +176,12 @@ class AuditVerification(models.Model):
     at = models.DateTimeField(null=True, help_text="null before the first verification")
     fully_verified_at = models.DateTimeField(null=True, help_text="last time of all entries")
     not_before = models.DateTimeField(help_text="no process verifies earlier")
+    requested_at = models.DateTimeField(null=True, help_text="when a person last asked for it")
+    started_at = models.DateTimeField(null=True, help_text="of the last or the current one")
+    seconds = models.FloatField(null=True, help_text="that the last one took")
+    checked = models.BigIntegerField(
+        default=0, db_default=0, help_text="number of entries that the current one has read"
+    )
     verdict = models.CharField(max_length=10, blank=True)
     findings = models.JSONField(default=list, help_text="list of `place`, `code` and `arguments`")
     verified_entries = models.BigIntegerField(default=0, help_text="number of verified entries")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +35,33 @@ class VerificationRun:
     row: AuditVerification
     is_stale: bool
     problems: Sequence[VerificationProblem]
+
+
+def is_waiting(check: AuditVerification) -> bool:
+    """Return whether a person asked for a verification that has not begun."""
+    asked_at, began_at = check.requested_at, check.started_at
+    return asked_at is not None and (began_at is None or began_at < asked_at)
+
+
+def progress_of(check: AuditVerification, now: datetime) -> int | None:
+    """Return the number of entries read by the verification on its way; None without one."""
+    if is_waiting(check):
+        return 0
+    began_at, ended_at = check.started_at, check.at
+    is_running = began_at is not None and (ended_at is None or ended_at < began_at)
+    return check.checked if is_running and now < check.not_before else None
+
+
+def is_verification_due() -> bool:
+    """Return whether a verification may be due, without locking."""
+    check = AuditVerification.objects.first()
+    return check is None or check.not_before <= database_now()
+
+
+def verification_progress() -> int | None:
+    """Return the number of entries read by the verification on its way; None without one."""
+    check = AuditVerification.objects.first()
+    return progress_of(check, database_now()) if check else None
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:

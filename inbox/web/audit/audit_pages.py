@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.actions.audit.verification_runs import request_verification
 from inbox.queries.audit import tool_calls
 from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
@@ -19,7 +21,7 @@ from inbox.web.audit.audit_rows import VERDICTS, by_day, call_row
 from inbox.web.audit.strip import strip_of
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.list_filters import Chip, Option, Select
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 
 _PAGE = 50
 _LABELS = {
@@ -64,6 +66,18 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "is_cut": matches.is_cut,
     }
     return show(request, actor, "audit/tool_calls.html", context, section="audit")
+
+
+@post_page
+def verify(request: HttpRequest, actor: Actor) -> HttpResponse:
+    request_verification(actor=actor)
+    return see_other("audit")
+
+
+@page
+def verification(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Render the line about the verification, for a page that waits for it."""
+    return render(request, "audit/badge.html", {"badge": badge_for(actor), "verify": True})
 
 
 def _exportable(actor: Actor, filters: CallFilter) -> Mapping[str, Any] | None:

@@ -1,8 +1,8 @@
 """The badge with the result of the last audit verification."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -13,9 +13,11 @@ from inbox.queries.audit.verification_runs import (
     VerificationProblem,
     VerificationRun,
     last_verification,
+    verification_progress,
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.durations import duration_text
 from tools.audit_verifier import PLACES, PROBLEMS
 
 if TYPE_CHECKING:
@@ -33,12 +35,16 @@ class Badge:
     signed_at: datetime | None
     notes: Sequence[str]
     problems: Sequence[tuple[str, str]]  #: (text, URL of its entry or "")
+    entries: int = 0  #: that were verified
+    took: str = ""  #: the duration of the verification
+    head: str = ""  #: the first and last digits of the root
+    progress: int | None = None  #: entries read by the one on its way, None without one
 
 
 def badge_for(actor: Actor) -> Badge:
-    run = last_verification(actor)
+    run, progress = last_verification(actor), verification_progress()
     if run is None or run.is_stale:
-        return _unverified(run)
+        return replace(_unverified(run), progress=progress)
     check, point = run.row, run.row.checkpoint
     return Badge(
         tone={"intact": "ok", "tampered": "bad"}.get(check.verdict, "warn"),
@@ -48,6 +54,10 @@ def badge_for(actor: Actor) -> Badge:
         signed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
         notes=_notes(check),
         problems=list(dict.fromkeys(map(describe, run.problems))),
+        entries=check.verified_entries,
+        took=duration_text(timedelta(seconds=check.seconds)) if check.seconds is not None else "",
+        head=f"{point['root'][:4]}…{point['root'][-4:]}" if point.get("root") else "",
+        progress=progress,
     )
 
 

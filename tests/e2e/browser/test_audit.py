@@ -149,12 +149,24 @@ def test_the_badge_says_what_was_found(site, call):
 
         def badge():
             page.goto(f"{site.url}/audit/")
-            return page.locator("#badge").inner_text().startswith("Verified")
+            return page.locator("#badge").inner_text().startswith("The audit trail is intact.")
 
         wait_for(badge, seconds=60)
         page.click("#badge summary")
         expect(page.locator("#badge")).to_contain_text("The audit trail is intact.")
         expect(page.locator("#badge")).to_contain_text("against the checkpoint of")
+
+
+def test_a_verification_is_started_and_its_result_arrives_by_itself(site, call):
+    with site.open_as("admin") as page:
+        page.goto(f"{site.url}/audit/")
+        button = page.locator("#badge button")
+        expect(button).to_have_text("Verify now")
+        button.click()
+
+        expect(page.locator("#badge .verifying")).to_contain_text("Verifying")
+        expect(page.locator("#badge summary")).to_contain_text("entries checked at")
+        expect(button).to_be_visible()
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -1,12 +1,20 @@
 """The verification in the background, and the badge by which pages tell of it."""
 
 import json
+import re
+from datetime import timedelta
 
 import pytest
 
 from inbox import transparency_log
-from inbox.actions.audit import audit_trail
+from inbox.actions.audit import audit_trail, verification_runs
 from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.audit.verification_runs import (
+    claim_verification,
+    record_progress,
+    record_verification,
+    request_verification,
+)
 from inbox.models import AuditBlock, AuditEntry, AuditVerification
 from inbox.platform.clock import database_now
 from inbox.rules.audit.audit_entry import hash_of
@@ -15,6 +23,7 @@ from inbox.rules.people.access import SEED
 from inbox.transparency_log import background_verification
 from tests.support.audit.logs import let_happen_while_it_is_read
 from tests.support.steps import start
+from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import words
 from tests.web.conftest import reads_alice, reads_carol
 
@@ -63,7 +72,7 @@ def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, un
     link = f'href="/audit/threads/{log[1].thread_id}/?after={entry.seq - 1}"'
     for page in pages:
         html = reads_alice.get(page).content.decode()
-        assert 'banner-bad" id="badge" role="alert"' in html
+        assert 'banner-bad" role="alert"' in html
         assert link in html
     for text in badges(reads_alice, pages):
         assert "The audit trail has been tampered with." in text
@@ -207,3 +216,108 @@ def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
 
     assert AuditVerification.objects.get().verdict == "intact"
     assert len(read) == 3, "it has looked twice"
+
+
+# -- on request -----------------------------------------------------------------------------------
+
+
+def ask(reader):
+    """Press the button, and return the page that follows."""
+    answer = reader.client.post("/audit/verify")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/audit/")
+    return words(reader.get("/audit/"))
+
+
+def later(monkeypatch, seconds):
+    """Let the clock of the database be ahead."""
+    at = database_now() + timedelta(seconds=seconds)
+    monkeypatch.setattr(verification_runs, "database_now", lambda: at)
+
+
+def test_a_person_starts_a_verification_of_the_whole_log(log, reads_alice, unprotected):
+    background_verification.check_if_due()
+    forge(log[1])
+    assert not background_verification.check_if_due()
+
+    assert "Verifying" in ask(reads_alice)
+    assert background_verification.check_if_due()
+
+    page = reads_alice.get("/audit/")
+    assert "The audit trail has been tampered with." in words(page)
+    assert "Verifying" not in words(page)
+
+
+def test_the_result_has_count_time_and_head(log, reads_alice):
+    ask(reads_alice)
+    background_verification.check_if_due()
+
+    text = words(reads_alice.get("/audit/"))
+
+    root = AuditVerification.objects.get().checkpoint["root"]
+    assert f"{AuditEntry.objects.count()} entries checked at" in text
+    assert re.search(r"in \d+ (ms|s)", text)
+    assert f"ending in {root[:4]}…{root[-4:]}" in text
+    assert "Verify now" in text
+
+
+def test_a_hundred_requests_start_one_verification(log, reads_alice, alice, monkeypatch):
+    assert [request_verification(actor=alice) for _ in range(3)] == [True, False, False]
+    assert background_verification.check_if_due()
+    assert not request_verification(actor=alice)
+    assert not background_verification.check_if_due()
+
+    later(monkeypatch, 60)
+
+    assert request_verification(actor=alice)
+
+
+def test_nobody_starts_one_while_another_is_running(log, alice, monkeypatch):
+    assert claim_verification()
+    assert not request_verification(actor=alice)
+    record_verification(None)
+    assert request_verification(actor=alice)
+
+
+def test_one_that_took_long_is_not_started_again_soon(log, alice, monkeypatch):
+    request_verification(actor=alice)
+    background_verification.check_if_due()
+    AuditVerification.objects.update(seconds=30)
+
+    later(monkeypatch, 60)
+    assert not request_verification(actor=alice)
+    later(monkeypatch, 301)
+    assert request_verification(actor=alice)
+
+
+def test_a_lost_process_does_not_stop_verifications_for_ever(log, alice, monkeypatch):
+    assert claim_verification()
+    later(monkeypatch, 1_900)
+
+    assert request_verification(actor=alice)
+
+
+def test_whoever_reads_no_trail_starts_no_verification(log, client, django_user_model):
+    nobody = django_user_model.objects.create_user("nobody", password="nobody-password")
+    sign_in(client, nobody)
+
+    assert client.post("/audit/verify").status_code == 403
+    assert client.get("/audit/verify").status_code == 405
+    assert not AuditVerification.objects.exists()
+
+
+def test_the_page_says_how_far_the_verification_is(log, reads_alice, monkeypatch):
+    monkeypatch.setattr(background_verification, "REPORT_SECONDS", 0)
+    seen = []
+
+    def look(entries):
+        record_progress(entries)
+        seen.append(words(reads_alice.get("/audit/verification")))
+
+    monkeypatch.setattr(background_verification, "record_progress", look)
+    ask(reads_alice)
+    assert "It begins as soon as" in words(reads_alice.get("/audit/verification"))
+
+    background_verification.check_if_due()
+
+    assert "Verifying, 1 entries so far." in seen[0]
+    assert 'hx-trigger="load delay:1s"' not in reads_alice.get("/audit/").content.decode()
