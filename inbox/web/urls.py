@@ -48,7 +48,7 @@ from inbox.web.policies import (
 from inbox.web.policies.editing import calendar_pages, rule_pages
 from inbox.web.presentations import more_values, tool_presentations
 from inbox.web.requests import revoke
-from inbox.web.runs import runs, threads
+from inbox.web.runs import run_list, runs, threads
 from inbox.web.webhooks import webhook_forms, webhooks
 
 urlpatterns = [
@@ -149,7 +149,7 @@ urlpatterns = [
     path("first-steps/hide", first_steps.hide, name="hide_first_steps"),
     path("help/", help_pages.help_page, {"name": "inbox"}, name="help"),
     path("help/<slug:name>/", help_pages.help_page, name="help_page"),
-    path("runs/", runs.run_list, name="runs"),
+    path("runs/", run_list.run_list, name="runs"),
     path("runs/new/", runs.start_page, name="start"),
     path("runs/demo", runs.start_demo_request, name="start_demo_request"),
     path("runs/new/<slug:slug>", runs.start_run, name="start_run"),
@@ -324,7 +324,7 @@ urlpatterns = [
     path("audit/calls/<uuid:call_id>/", tool_call_page.call, name="audit_call"),
     path("audit/calls/<uuid:call_id>/reveal", unmask.reveal_call, name="reveal_call"),
     path("audit/threads/<uuid:thread_id>/", tool_call_page.history, name="audit_history"),
-    path("threads/", threads.thread_list, name="threads"),
+    path("threads/", run_list.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
     path("threads/<uuid:thread_id>/keep", threads.keep, name="keep_thread"),
     path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),

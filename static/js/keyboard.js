@@ -45,7 +45,6 @@ const keys = {
   },
   "g p": () => press("[data-key='g p']"),
   "g d": () => press("[data-key='g d']"),
-  "g t": () => press("[data-key='g t']"),
   "g r": () => press("[data-key='g r']"),
   "?": () => document.querySelector("#keys")?.showModal(),
 };

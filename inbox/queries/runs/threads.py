@@ -50,14 +50,8 @@ def threads_for(
 
     `agent` is a slug; the list is empty if the actor may not see that agent.
     """
-    parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
+    parts = [Thread.objects.filter(**part) for part in parts_of(actor, agent)]
     return _in_order(_THREADS, latest_ids(parts, limit=limit, after=after))
-
-
-def recently_active_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
-    """Return threads of the actor's teams, the most recently updated first."""
-    rows = Thread.objects.filter(access_filter(actor, team="team", agent="agent"))
-    return _in_order(_THREADS, rows.order_by("-updated_at").values_list("pk", flat=True)[:limit])
 
 
 def _without_conversation() -> "QuerySet[Thread]":
@@ -129,7 +123,7 @@ def runs_for(
     thread: Thread | None = None,
 ) -> Sequence[Run]:
     """Return up to `limit` runs, the latest first, of the actor's teams, an agent or a thread."""
-    parts = [{"thread": thread}] if thread else _parts(actor, agent)
+    parts = [{"thread": thread}] if thread else parts_of(actor, agent)
     if statuses:
         parts = [{**part, "status": status} for part in parts for status in statuses]
     if thread and agent and thread.agent.slug != agent:
@@ -138,7 +132,7 @@ def runs_for(
     return _in_order(_RUNS, ids)
 
 
-def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
+def parts_of(actor: Actor, agent: str) -> list[dict[str, Any]]:
     """Return filters whose rows are in the order of an index: one per team, or one per agent."""
     teams, agent_id = access_scope(actor)
     if not agent and agent_id is None:

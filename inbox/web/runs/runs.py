@@ -1,15 +1,14 @@
-"""The list of runs, and the page to start one with a form or a message."""
+"""The page to start a run with a form or a message."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from inbox import engine
 from inbox.actions.idempotency import idempotency_digest
@@ -19,98 +18,31 @@ from inbox.forms.form_nodes import Problem
 from inbox.forms.values import ABSENT
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
-from inbox.queries.runs.thread_runs import ThreadRuns, threads_with_runs_for
 from inbox.rules import errors
 from inbox.rules.agents.remote_agents import is_external
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.people.access import SEED, Actor, Permission
-from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
+from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.demo import DEMO_AGENT
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
-from inbox.web.runs.thread_timeline import RUN_STATES
 from inbox.web.runs.threads import show_thread
 
 if TYPE_CHECKING:
-    from inbox.models import Agent, Run
+    from inbox.models import Agent
 
 
-_PAGE = 50
 MESSAGE_CHARACTERS = 100_000
-#: The filters of the list.
-_KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
-    "": (gettext_noop("All"), ()),
-    "active": (gettext_noop("Running"), ACTIVE_RUN_STATUSES),
-    "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
-    "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
-}
-
-
-@dataclass(frozen=True)
-class RunStep:
-    """A run among those of its thread."""
-
-    text: str
-    error_code: str
-    word: str
-    tone: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class RunsRow:
-    """The runs of a thread in the list; equal rows have equal HTML."""
-
-    thread_id: UUID
-    title: str
-    agent: str
-    icon: str
-    steps: tuple[RunStep, ...]  #: the latest first
-    hidden_count: int  #: runs that are older than the steps
-
-    @property
-    def last(self) -> RunStep:
-        return self.steps[0]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A link to choose an agent or a filter."""
+    """A link to choose an agent."""
 
     url: str
     name: str
     description: str
     is_current: bool
-
-
-@page
-def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    kind = request.GET.get("state", "")
-    kind = kind if kind in _KINDS else ""
-    latest, groups = threads_with_runs_for(
-        actor, limit=_PAGE, after=_cursor(request), statuses=_KINDS[kind][1]
-    )
-    context = {
-        # A thread is missing if its run has changed its state between the two reads.
-        "rows": [
-            _row(run, groups[run.thread_id]) for run in latest.rows if run.thread_id in groups
-        ],
-        "kinds": [
-            Choice(
-                f"{reverse('runs')}{f'?state={name}' if name else ''}",
-                gettext(word),
-                "",
-                name == kind,
-            )
-            for name, (word, _) in _KINDS.items()
-        ],
-        "kind": kind,
-        "next_after": latest.after,
-        "is_cut": latest.is_cut,
-        "may_start": bool(agents.agents_for(actor, Permission.RUN)),
-    }
-    return show(request, actor, "runs/runs.html", context, section="runs")
 
 
 @page
@@ -265,51 +197,3 @@ def _as_text(value: Any) -> str:
     if isinstance(value, dict):
         return "\n".join(f"{name}: {_as_text(item)}" for name, item in value.items())
     return value if isinstance(value, str) else json_text(value)
-
-
-def _row(latest: Run, group: ThreadRuns) -> RunsRow:
-    _, icon, _ = _state_of(group.runs[0], group)
-    return RunsRow(
-        thread_id=latest.thread_id,
-        title=latest.thread.title,
-        agent=latest.thread.agent.slug,
-        icon=icon,
-        steps=tuple(_step(run, group) for run in group.runs),
-        hidden_count=group.count - len(group.runs),
-    )
-
-
-def _step(run: Run, group: ThreadRuns) -> RunStep:
-    word, _, tone = _state_of(run, group)
-    return RunStep(
-        text=_beginning_of(run),
-        error_code=run.error_code,
-        word=word,
-        tone=tone,
-        at=run.finished_at or run.started_at or run.queued_at,
-    )
-
-
-def _state_of(run: Run, group: ThreadRuns) -> tuple[str, str, str]:
-    if run.status == RunStatus.INTERRUPTED and run.pk in group.resumed:
-        return gettext("Asked for a decision"), "circle-pause", "quiet"
-    word, icon, tone = RUN_STATES[RunStatus(run.status)]
-    return gettext(word), icon, tone
-
-
-def _beginning_of(run: Run) -> str:
-    """Return why the run began."""
-    if run.resumes_id:
-        return gettext("Resumed after the decision")
-    if run.retries_id:
-        return gettext("Retried")
-    if run.started_by == SEED.label:
-        return gettext("Demo data")
-    return gettext("Started by {name}").format(name=escape_invisible(run.started_by))
-
-
-def _cursor(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.GET.get("after", ""))
-    except ValueError:
-        return None

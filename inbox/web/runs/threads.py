@@ -1,12 +1,8 @@
-"""The pages of threads: list and timeline."""
+"""The page of a thread."""
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.actions.audit.thread_deletion import keep_thread
@@ -14,37 +10,11 @@ from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
 from inbox.queries.runs.agent_errors import agent_errors_of
-from inbox.queries.runs.thread_runs import RunSummary, run_summaries
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, post_page, see_other, show
-from inbox.web.runs.thread_timeline import RUN_STATES, RunErrors, timeline_of
-
-if TYPE_CHECKING:
-    from inbox.models import Thread
-
-
-_THREADS = 100
-
-
-@dataclass(frozen=True)
-class ThreadRow:
-    """A thread in the list; equal rows have equal HTML."""
-
-    pk: UUID
-    title: str
-    agent: str
-    run_count: int
-    word: str  #: the state of the latest run, "" without runs
-    tone: str
-    at: datetime
-    is_current: bool
-
-
-@page
-def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "runs/threads.html", _list(actor), section="threads")
+from inbox.web.runs.thread_timeline import RunErrors, timeline_of
 
 
 @page
@@ -96,30 +66,5 @@ def show_thread(
         "may_keep": Permission.ADMIN in permissions,
         "message": message,
         "key": str(uuid4()),
-        **_list(actor, row.pk),
     }
-    return show(request, actor, "runs/thread.html", context, section="threads", status=status)
-
-
-def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    rows = threads.recently_active_threads_for(actor, limit=_THREADS)
-    summaries = run_summaries(row.pk for row in rows)
-    return {
-        "rows": [_row(row, summaries.get(row.pk), current) for row in rows],
-        "list_title": gettext("Threads"),
-        "list_url": reverse("threads"),
-    }
-
-
-def _row(row: "Thread", summary: RunSummary | None, current: UUID | None) -> ThreadRow:
-    word, _, tone = RUN_STATES[summary.status] if summary else ("", "", "")
-    return ThreadRow(
-        pk=row.pk,
-        title=row.title,
-        agent=row.agent.slug,
-        run_count=summary.count if summary else 0,
-        word=gettext(word) if word else "",
-        tone=tone,
-        at=row.updated_at,
-        is_current=row.pk == current,
-    )
+    return show(request, actor, "runs/thread.html", context, section="runs", status=status)

@@ -258,11 +258,6 @@ def a_run_that_was_not_started(site, page):
     expect(page.locator(".errsum")).to_be_visible()
 
 
-@screen
-def threads(site, page):
-    page.goto(f"{site.url}/threads/")
-
-
 def _thread(site: Site, page: Page, message: str, until: str, **more: str) -> None:
     run = site.start(message, **more)
     page.goto(f"{site.url}/threads/{run['thread']}/")

@@ -228,18 +228,18 @@ def test_a_page_that_is_shown_again_has_the_title_of_the_response(site):
     with site.browse() as page:
         sign_in(site, page, "marco")
         site.wait_until_live(page)
-        page.goto(f"{site.url}/threads/")
+        page.goto(f"{site.url}/runs/")
         site.wait_until_live(page)
         title = page.title()
         page.wait_for_load_state("networkidle")
-        hold_requests(page, "**/threads/")
+        hold_requests(page, "**/runs/")
         page.evaluate("document.title = 'As it was called when it was hidden'")
         page.evaluate(END_SESSION)
         page.evaluate(NO_CONNECTION)
         expect_hidden_page(page)
 
         page.unroute_all(behavior="ignoreErrors")
-        page.evaluate("htmx.ajax('GET', '/threads/', {target: 'body', swap: 'none'})")
+        page.evaluate("htmx.ajax('GET', '/runs/', {target: 'body', swap: 'none'})")
         expect_page(page)
         # At once, not only with the next response.
         assert page.title() == title

@@ -67,7 +67,7 @@ def invited(site: Site, data: Path) -> str:
 
 def come_from(site: Site, page: Page, provider: Provider, claims: dict[str, Any]) -> None:
     provider.claims = claims
-    page.goto(f"{site.url}/login/?next=/threads/")
+    page.goto(f"{site.url}/login/?next=/runs/")
     page.get_by_role("link", name="Sign in with Example Corp").click()
 
 
@@ -79,7 +79,7 @@ def test_a_person_is_known_by_a_confirmed_address(site, provider):
             come_from(site, page, provider, claims)
 
             expect(page.locator(".me-name")).to_have_text("Marco Ruiz")
-            assert page.url == f"{site.url}/threads/"
+            assert page.url == f"{site.url}/runs/"
     assert min(map(len, provider.states)) >= 43
     assert len(set(provider.states)) == len(provider.states)
 

@@ -63,7 +63,6 @@ def weigh(page: Page, address: str) -> dict[str, int]:
         "/runs/new/?agent=rehearsal",
         "/agents/",
         "/agents/rehearsal/",
-        "/threads/",
         "/threads/{thread}/",
     ],
 )

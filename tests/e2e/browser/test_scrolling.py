@@ -48,7 +48,6 @@ def page(site: Site) -> Iterator[Page]:
         "/decided/",
         "/runs/",
         "/runs/new/",
-        "/threads/",
         "/threads/{thread}/",
         "/interrupts/{request}/",
         "/review/?{ids}",

@@ -2,14 +2,12 @@ import html
 import re
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from agents import registry
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.support.forms.form_page import Page
-from tests.support.steps import approve, open_interrupts, resumed_run, start
+from tests.support.steps import open_interrupts, start
 from tests.support.web.pages import decision_form, words
 
 
@@ -17,13 +15,6 @@ def runs_of(world):
     from inbox.queries.runs.threads import runs_for
 
     return runs_for(world.actor(world.alice))
-
-
-def approved(run, actor):
-    """The run that resumes this one after the approval of its request."""
-    (interrupt,) = open_interrupts(run)
-    approve(interrupt, actor)
-    return resumed_run(run)
 
 
 @pytest.fixture
@@ -35,110 +26,6 @@ def talker(world, as_agent):
         yield
 
     return as_agent(play)
-
-
-def test_the_runs_are_listed_with_their_state_the_latest_first(world, reads_bob):
-    start(world, "rehearse:echo")
-    start(world, "rehearse:error")
-
-    page = words(reads_bob.get("/runs/"))
-
-    assert page.index("rehearse:error") < page.index("rehearse:echo")
-    assert "AGENT_ERROR" in page
-    assert "Finished" in page
-
-
-def test_the_runs_can_be_narrowed_to_those_that_failed(world, reads_bob):
-    start(world, "rehearse:echo")
-    start(world, "rehearse:error")
-
-    page = words(reads_bob.get("/runs/?state=failed"))
-
-    assert "rehearse:error" in page
-    assert "rehearse:echo" not in page
-
-
-def test_runs_of_a_thread_are_one_row_in_the_place_of_the_latest(world, bob, reads_bob):
-    asking = start(world, "rehearse:tool_call")
-    start(world, "rehearse:echo")
-    approved(asking, bob)
-
-    page = reads_bob.get("/runs/")
-
-    text = words(page)
-    assert page.content.decode().count('class="row"') == 2
-    assert text.index("rehearse:tool_call") < text.index("rehearse:echo")
-    assert text.index("Resumed after the decision") < text.index("Asked for a decision")
-
-
-def test_a_thread_is_on_the_page_of_its_latest_run_only(world, bob, reads_bob):
-    asking = start(world, "rehearse:tool_call")
-    start(world, "rehearse:echo")
-    resume = approved(asking, bob)
-
-    page = words(reads_bob.get(f"/runs/?after={resume.pk}"))
-
-    assert "rehearse:echo" in page
-    assert "rehearse:tool_call" not in page
-
-
-def test_runs_that_wait_do_not_include_those_that_were_resumed(world, bob, reads_bob):
-    asking = start(world, "rehearse:tool_call")
-    start(world, "rehearse:confirmation")
-    approved(asking, bob)
-
-    page = words(reads_bob.get("/runs/?state=interrupted"))
-
-    assert "rehearse:confirmation" in page
-    assert "rehearse:tool_call" not in page
-
-
-def test_a_long_thread_shows_its_latest_runs_and_counts_the_others(world, reads_bob):
-    run = start(world, "rehearse:echo")
-    for _ in range(6):
-        start(world, "rehearse:echo", thread_id=run.thread.external_id)
-
-    page = reads_bob.get("/runs/")
-
-    assert page.content.decode().count('class="row-run"') == 5
-    assert "2 earlier runs" in words(page)
-
-
-def test_the_list_of_runs_makes_as_many_queries_for_many_threads(world, reads_bob):
-    start(world, "rehearse:echo")
-    with CaptureQueriesContext(connection) as first:
-        reads_bob.get("/runs/")
-    for _ in range(3):
-        start(world, "rehearse:echo")
-
-    with CaptureQueriesContext(connection) as several:
-        reads_bob.get("/runs/")
-
-    assert len(several) <= len(first)
-
-
-def test_a_list_without_runs_says_how_to_start_one(reads_bob):
-    page = reads_bob.get("/runs/")
-
-    assert "No agent has run yet." in words(page)
-    assert 'href="/runs/new/"' in page.content.decode()
-
-
-def test_more_runs_than_fit_are_on_the_next_page(world, reads_bob):
-    runs = [start(world, "rehearse:echo") for _ in range(51)]
-
-    first = reads_bob.get("/runs/").content.decode()
-    second = reads_bob.get(f"/runs/?after={runs[1].pk}").content.decode()
-
-    assert first.count('class="row"') == 50
-    assert f"after={runs[1].pk}" in first
-    assert second.count('class="row"') == 1
-
-
-def test_strangers_see_no_runs(world, reads_carol):
-    start(world, "rehearse:echo")
-
-    assert "rehearse:echo" not in words(reads_carol.get("/runs/"))
 
 
 def test_the_only_agent_is_chosen_already(reads_alice):

@@ -57,18 +57,6 @@ def test_a_thread_shows_what_was_said_called_and_asked(ask, reads_bob):
     assert f'href="/interrupts/{interrupt.pk}/"' in page.content.decode()
 
 
-def test_the_list_of_threads_has_the_runs_and_the_last_state(ask, bob, reads_bob):
-    interrupt = ask("tool_call")
-    approve(interrupt, bob)
-    resumed_run(interrupt.run)
-
-    page = words(reads_bob.get("/threads/"))
-
-    assert "2 runs" in page
-    assert "Finished" in page
-    assert interrupt.thread.external_id not in page
-
-
 def test_a_thread_shows_edits_beside_the_proposal_and_the_result(ask, bob, reads_bob):
     interrupt = ask("tool_call")
     approve(interrupt, bob, editedArgs={"to": "eli@example.com"})
@@ -286,7 +274,6 @@ def test_pages_read_no_input_of_earlier_runs(world, alice, reads_bob):
 
     for path in (
         f"/threads/{run.thread_id}/",
-        "/threads/",
         "/runs/",
         f"/interrupts/{interrupt.pk}/",
     ):

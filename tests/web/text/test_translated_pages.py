@@ -103,10 +103,10 @@ DATA = {
     *("Answer a question", "Let a large transfer go on", "Watch a text being written"),
     *("Approve a charge that must happen once", "Watch a run fail"),
 }
-#: Made-up words such as t-1, ids, numbers, addresses, and the titles of e-mails.
+#: Made-up words such as t-1, ids, numbers, clock times, addresses, and the titles of e-mails.
 _DATA = re.compile(
     r"[A-Z2-7]{32}|\w-\d@example.com"
-    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
+    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|\d\d:\d\d(:\d\d)?|https?://\S+( ·)?"
     r"|Send an e-mail to \w+@example.com: Your \w+|\w+@example.com|(signoff|inbox|system):\w+"
 )
 
@@ -158,7 +158,8 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     ]  # fmt: skip
     addresses = [
         *("/", "/decided/", "/?mine=1", "/?expiring=1", "/?q=zzz&agent=rehearsal", "/?state=bogus"),
-        *("/?state=all", "/threads/", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
+        *("/?state=all", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
+        "/runs/?q=zzz&since=2026-01-01",
         *("/agents/", "/agents/rehearsal/", *(f"/agents/{slug}/" for slug in remotes)),
         *("/runs/new/", "/runs/new/?agent=rehearsal", f"/threads/{failed.thread_id}/"),
         *(f"/interrupts/{interrupt.pk}/" for interrupt in opened),

@@ -291,7 +291,7 @@ def test_narrowing_and_deciding_many_need_no_javascript(site, plain):
 
 def test_a_run_is_started_without_javascript(site, plain):
     plain.goto(f"{site.url}/runs/")
-    plain.locator("#list a[href$='/runs/new/']").click()
+    plain.locator("#detail a[href$='/runs/new/']").click()
     plain.locator("#rows a[href$='agent=rehearsal']").click()
     plain.locator("#answer select, #answer input[type=radio]").first.wait_for()
     if plain.locator("#answer select").count():

@@ -17,7 +17,8 @@ _TOO_SMALL = """() => {
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .filter((one) => !one.closest(".vh, .skip"))
     .filter((one) => !one.closest("p, .meta, .errsum, .siblings, .outcomes, .compared-title"))
-    .map((one) => [one, one.closest("label, .row:has(> :is(.row-title, .fold-link))") ?? one])
+    .map((one) => [one, one.closest("label, .runs-row, .row:has(> :is(.row-title, .fold-link))")])
+    .map(([one, area]) => [one, area ?? one])
     .map(([one, area]) => [one, one.matches(".row-similar") ? one : area])
     .map(([one, area]) => [one.outerHTML.slice(0, 160), area.getBoundingClientRect()])
     .filter(([, box]) => box.width && (box.height < 43.9 || box.width < 43.9))
@@ -177,7 +178,6 @@ def test_the_first_tap_on_reject_asks_why_and_the_second_rejects(site, mine):
         "/decided/",
         "/runs/",
         "/runs/new/?agent=rehearsal",
-        "/threads/",
         "/threads/{thread}/",
         "/similar/{id}/",
     ],
