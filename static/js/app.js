@@ -45,7 +45,6 @@ showButtons();
 sendViewed();
 setInterval(showTimes, 1000);
 centreRow();
-document.querySelector("[data-follow]")?.scrollTo({ top: Number.MAX_SAFE_INTEGER });
 connect();
 poll();
 openFirst();

@@ -88,9 +88,9 @@ async function read() {
   if (isStale) refresh();
 }
 
-/** Return the scrolling element of a thread if the reader is at its end, else null. */
+/** Return the scrolling element of an open conversation if the reader is at its end, else null. */
 function scrollerAtItsEnd() {
-  const pane = document.querySelector("[data-follow]");
+  const pane = document.querySelector("[data-follow]:has(#conversation[open])");
   if (!pane) return null;
   const isScrolling = pane.scrollHeight > pane.clientHeight;
   const scroller = isScrolling ? pane : document.scrollingElement;

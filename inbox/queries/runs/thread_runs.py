@@ -143,6 +143,12 @@ def waits_of(thread_ids: Sequence[UUID]) -> Mapping[UUID, Wait]:
     }
 
 
+def endorsements_of(thread_id: UUID) -> Sequence[Endorsement]:
+    """Return the approvals by one of several people that are in force, in order, with users."""
+    rows = Endorsement.objects.filter(withdrawn_at=None, voided_at=None)
+    return list(rows.filter(interrupt__thread=thread_id).select_related("user").order_by("pk"))
+
+
 def _people_of(thread_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[int, str]]:
     """Return the names of the people who answered or approved, by thread and id."""
     decisions = Decision.objects.filter(withdrawn_at=None).exclude(user=None)

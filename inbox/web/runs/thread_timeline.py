@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGES = 200
 
-_CALL_STATES = {
+CALL_STATES = {
     ToolCallState.PROPOSED: (gettext_noop("Proposed"), "circle-dashed", "quiet"),
     ToolCallState.STARTED: (gettext_noop("Running"), "loader", "me"),
     ToolCallState.SETTLED: (gettext_noop("Done"), "circle-check", "ok"),
@@ -120,6 +120,12 @@ class ThreadTimeline:
     runs: Sequence[RunLine]
     open_interrupts: Sequence[Interrupt]
     active: RunLine | None = None
+
+    @property
+    def last_text(self) -> str:
+        """Return what the agent said last, "" if it said nothing."""
+        texts = (row.text for row in reversed(self.messages) if row.role == "assistant")
+        return next(filter(None, texts), "")
 
 
 def timeline_of(
@@ -237,7 +243,7 @@ def _with_result(
 
 
 def _call(call: ToolCall, interrupts: Iterable[Interrupt], me: int | None) -> CallView:
-    word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
+    word, icon, tone = CALL_STATES[ToolCallState(call.state)]
     if call.effect == CLIENT_EFFECT:
         word = gettext_noop("Result from the client")
     rows = [row for row in interrupts if row.tool_call_id == call.pk]

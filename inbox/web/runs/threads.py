@@ -6,15 +6,18 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from inbox.actions.audit.thread_deletion import keep_thread
+from inbox.platform import clock
 from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
 from inbox.queries.runs.agent_errors import agent_errors_of
+from inbox.queries.runs.thread_runs import endorsements_of, waits_of
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.runs.thread_timeline import RunErrors, timeline_of
+from inbox.web.runs.waterfall import ThreadRows, waterfall_of
 
 
 @page
@@ -43,14 +46,16 @@ def show_thread(
     conversation = threads.current_conversation(row)
     state = conversation.state
     permissions = permissions_in(actor, row.team_id, row.agent_id)
+    calls, runs = threads.tool_calls_of(row), threads.runs_of(row)
+    requests = interrupts.interrupts_of(row)
     timeline = timeline_of(
         thread_id=row.pk,
         messages=conversation.messages,
         client_messages=conversation.client_messages,
-        calls=threads.tool_calls_of(row),
-        runs=threads.runs_of(row),
+        calls=calls,
+        runs=runs,
         errors=RunErrors(threads.errors_of(row), agent_errors_of(row)),
-        interrupts=interrupts.interrupts_of(row),
+        interrupts=requests,
         actor=actor,
         may_decide=Permission.DECIDE in permissions,
         show_all="all" in request.GET,
@@ -60,6 +65,15 @@ def show_thread(
         "title": escape_invisible(row.title) or gettext("Untitled thread"),
         "external_id": escape_invisible(row.external_id),
         "timeline": timeline,
+        "waterfall": waterfall_of(
+            ThreadRows(runs, calls, requests, endorsements_of(row.pk), waits_of([row.pk])),
+            start=row.created_at,
+            now=clock.now(),
+            me=actor.user_id,
+            show_all="all" in request.GET,
+        ),
+        "is_open": bool(notice) or "all" in request.GET,
+        "may_decide": Permission.DECIDE in permissions,
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
         "may_run": Permission.RUN in permissions,

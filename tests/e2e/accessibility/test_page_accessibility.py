@@ -262,6 +262,7 @@ def _thread(site: Site, page: Page, message: str, until: str, **more: str) -> No
     run = site.start(message, **more)
     page.goto(f"{site.url}/threads/{run['thread']}/")
     site.wait_until_live(page)
+    page.click("#conversation > summary")
     expect(page.locator(until).first).to_be_visible()
 
 
@@ -282,7 +283,7 @@ def a_thread_that_has_failed(site, page):
 
 @screen
 def a_thread_that_waits(site, page):
-    _thread(site, page, "rehearse:parallel3", "#asks a")
+    _thread(site, page, "rehearse:parallel3", "#waterfall .is-waiting a")
 
 
 @screen
@@ -290,6 +291,7 @@ def a_thread_that_has_called_tools(site, page):
     interrupt = site.ask("tool_call")
     site.decide(interrupt, {"approved": True})
     page.goto(f"{site.url}/threads/{interrupt['thread']}/")
+    page.click("#conversation > summary")
     expect(page.locator("#story pre")).to_have_count(2)
 
 

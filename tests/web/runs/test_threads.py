@@ -237,7 +237,7 @@ def test_every_open_interrupt_is_linked(world, reads_bob):
 
     page = reads_bob.get(f"/threads/{interrupts[0].thread_id}/").content.decode()
 
-    waiting = page.partition('id="asks"')[2]
+    waiting = page.partition('id="waterfall"')[2].partition("</section>")[0]
     assert all(f"/interrupts/{interrupt.pk}/" in waiting for interrupt in interrupts)
 
 

@@ -126,7 +126,7 @@ def test_a_form_that_has_not_changed_stays_in_a_live_update(site):
 
         site.decide(decided, {"approved": True})
 
-        expect(page.locator("#asks li")).to_have_count(1)
+        expect(page.locator("#waterfall .is-waiting")).to_have_count(1)
         assert form.evaluate("form => form.isConnected")
         expect(cancel.last).to_be_focused()
 
@@ -277,6 +277,7 @@ def test_a_thread_grows_while_its_run_streams(site):
         # Long enough for a slow page to be opened while it streams.
         run = site.start("rehearse:stream:200:50")
         page.goto(f"{site.url}/threads/{run['thread']}/")
+        page.click("#conversation > summary")
         page.evaluate("window.isSamePage = true")
         lengths: set[int] = set()
 
