@@ -188,7 +188,7 @@ class RulingOfPolicy(Schema):
     """The ids of the rules that decided the effect."""
     reasons: Annotated[
         list[str],
-        example(["Large refunds (version 7) asked: amount 860.5 > 50. Needs 1 of the reviewers."]),
+        example(["Large refunds (version 7) asked: amount 860.5 > 50. Needs one reviewer."]),
     ]
     """The reasons as sentences; secrets are masked."""
     steps: Annotated[list[PolicyStep], example([])]

@@ -45,8 +45,8 @@ class ChangedRule(Schema):
     """The rule; null if it was added."""
     after: Annotated[dict[str, Any], example({"id": "small-refunds", "effect": "deny"})] | None
     """The rule; null if it was removed."""
-    before_sentence: Annotated[str, example("Always: ask.")]
-    after_sentence: Annotated[str, example("Always: deny.")]
+    before_sentence: Annotated[str, example("When any agent makes a request, ask one reviewer.")]
+    after_sentence: Annotated[str, example("When any agent makes a request, deny.")]
 
 
 class PolicyChanges(Schema):

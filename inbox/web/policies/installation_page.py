@@ -18,12 +18,8 @@ from inbox.rules.policies.language.document import parse_policy
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.policies.draft_review import change_rows
-from inbox.web.policies.policy_page import (
-    parse_document,
-    pretty,
-    problems_of,
-    rules_of,
-)
+from inbox.web.policies.policy_page import parse_document, pretty, problems_of
+from inbox.web.policies.rule_rows import rules_of
 
 VERSIONS_LISTED = 50
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext, gettext_noop
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext
 
 from agents.agui import strict_json
 from inbox.actions.policies.versions import (
@@ -19,6 +20,7 @@ from inbox.queries.people.access import is_installation_admin, require
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.queries.policies.known_names import known_names
+from inbox.queries.policies.last_month import last_month
 from inbox.queries.policies.policies import (
     parse_stored_policy,
     policy_state,
@@ -28,13 +30,8 @@ from inbox.queries.policies.policies import (
 )
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.policies.language.policy import (
-    Effect,
-    Mode,
-    Policy,
-    Rule,
-)
-from inbox.rules.policies.language.sentences import rule_sentence
+from inbox.rules.policies.language.changes import rule_changes
+from inbox.rules.policies.language.policy import Mode, Policy
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
@@ -50,15 +47,11 @@ from inbox.web.policies.editing.drafts import (
     without_rule,
 )
 from inbox.web.policies.editing.rule_templates import TEMPLATES
+from inbox.web.policies.rule_rows import everything_else, rule_row, rules_of, share_bar
 
 VERSIONS_LISTED = 50
 #: Of an uploaded file, which may be indented; a policy has fewer bytes.
 MAX_FILE_BYTES = 1024 * 1024
-EFFECTS = {
-    Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
-    Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
-    Effect.DENY: (gettext_noop("Deny"), "bad", "ban"),
-}
 
 
 @page
@@ -137,8 +130,15 @@ def _save_document(request: HttpRequest, actor: Actor, team: str, text: str) -> 
 
 @post_page
 def change_rule(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> HttpResponse:
-    """Delete or duplicate a rule, or turn it on or off, in the draft."""
-    changes = {"delete": without_rule, "duplicate": _with_copy, "on": _enforced, "off": _off}
+    """Delete, duplicate or move a rule, or turn it on or off, in the draft."""
+    changes = {
+        "delete": without_rule,
+        "duplicate": _with_copy,
+        "on": _enforced,
+        "off": _off,
+        "up": _moved_up,
+        "down": _moved_down,
+    }
     if (change := changes.get(request.POST.get("do", ""))) is None:
         raise errors.NotFound()
     try:
@@ -150,7 +150,8 @@ def change_rule(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> 
         )
     except (errors.InvalidInput, errors.PolicyChanged) as refusal:
         return _show_refusal(request, actor, team, refusal)
-    return see_other("team_policy", team)
+    # The address of the row, so that the focus stays on a rule that has moved.
+    return HttpResponseRedirect(f"{reverse('team_policy', args=[team])}#rule-{rule_id}", status=303)
 
 
 @post_page
@@ -217,24 +218,27 @@ def _show(
     base = state.draft or state.version
     versions = policy_versions(actor, access.team.pk, limit=VERSIONS_LISTED)
 
+    stored = base_policy(state)
+    changes = rule_changes(readable_policy(state.version), stored) if state.draft else []
+    month = last_month(actor, access.team.pk)
     names = known_names(access.team.pk) if access.administers else None
-
-    def warnings_of(stored: Any) -> list[str]:
-        return warning_texts(stored.body, names) if stored and names is not None else []
-
     context = {
         "version": state.version,
-        "rules": rules_of(state.version.body) if state.version else [],
+        "rules": [
+            rule_row(rule, month, [change.after.id for change in changes if change.after])
+            for rule in stored.rules
+        ],
+        "everything_else": everything_else(month),
+        "bar": share_bar(month),
         "installation": (installation := state.team.installation_version),
         "installation_rules": rules_of(installation.body) if installation else [],
         "may_change_installation": is_installation_admin(actor),
         "draft": state.draft,
-        "draft_rules": rules_of(state.draft.body) if state.draft else [],
+        "is_draft_unreadable": state.draft and parse_stored_policy(state.draft.body) is None,
         "document": document or (pretty(base.body) if base else '{\n  "rules": []\n}'),
         "is_refused": document is not None,
         "versions": versions,
-        "warnings": warnings_of(state.version),
-        "draft_warnings": warnings_of(state.draft),
+        "warnings": warning_texts(base.body, names) if base and names is not None else [],
         "needs_other_publisher": bool(
             state.draft and state.team.two_administrators and state.draft.is_by(actor.user_id)
         ),
@@ -250,31 +254,11 @@ def _show(
         "most_comment": MAX_COMMENT_CHARACTERS,
         "problems": (),
         "comment": "",
-        **(frame := team_frame(actor, access, "policy")),
-        "may_edit_version": frame["may_change"] and state.draft is None,
+        "is_reviewed": status != 200,
+        **team_frame(actor, access, "policy"),
         **more,
     }
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
-
-
-def rules_of(body: str) -> list[dict[str, Any]]:
-    """Return the rules of a stored policy as sentences; none if it cannot be read."""
-    policy = parse_stored_policy(body)
-    return [_rule(rule) for rule in policy.rules] if policy else []
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    words, tone, icon = EFFECTS[rule.effect]
-    return {
-        "id": rule.id,
-        "title": rule.title,
-        "sentence": rule_sentence(rule, translate),
-        "effect": gettext(words),
-        "tone": tone,
-        "icon": icon,
-        "is_shadow": rule.mode is Mode.SHADOW,
-        "is_off": rule.mode is Mode.OFF,
-    }
 
 
 def _with_copy(policy: Policy, rule_id: str) -> Policy:
@@ -293,6 +277,23 @@ def _enforced(policy: Policy, rule_id: str) -> Policy:
 
 def _off(policy: Policy, rule_id: str) -> Policy:
     return _with_mode(policy, rule_id, Mode.OFF)
+
+
+def _moved_up(policy: Policy, rule_id: str) -> Policy:
+    return _moved(policy, rule_id, -1)
+
+
+def _moved_down(policy: Policy, rule_id: str) -> Policy:
+    return _moved(policy, rule_id, 1)
+
+
+def _moved(policy: Policy, rule_id: str, step: int) -> Policy:
+    """Return the policy with a rule one place further; its order decides nothing."""
+    rules = list(policy.rules)
+    place = next((number for number, item in enumerate(rules) if item.id == rule_id), 0)
+    if rules and 0 <= place + step < len(rules):
+        rules.insert(place + step, rules.pop(place))
+    return replace(policy, rules=tuple(rules))
 
 
 def _with_mode(policy: Policy, rule_id: str, mode: Mode) -> Policy:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.policies.reapply import Reapplied, reapply_policies
 from inbox.queries.people.members import team_access
@@ -13,10 +13,15 @@ from inbox.queries.people.teams import team_for
 from inbox.queries.policies.reapplication import ChangedRuling, preview_reapplication
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
+from inbox.rules.policies.language.policy import Effect
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.people.teams import team_frame
-from inbox.web.policies.policy_page import EFFECTS
 
+EFFECTS = {
+    Effect.ALLOW: (gettext_noop("Allow"), "ok", "check"),
+    Effect.ASK: (gettext_noop("Ask"), "line", "circle-question-mark"),
+    Effect.DENY: (gettext_noop("Deny"), "bad", "ban"),
+}
 #: Requests that the page lists; it counts all.
 LISTED = 100
 

@@ -54,7 +54,7 @@ def test_the_draft_is_compared_with_the_policy_in_force(admin, world):
     assert list(rules) == ["gone", "small", "new"]
     assert (rules["gone"]["after"], rules["gone"]["after_sentence"]) == (None, "")
     assert rules["new"]["before"] is None
-    assert rules["new"]["after_sentence"] == "Always: deny."
+    assert rules["new"]["after_sentence"] == "When any agent makes a request, deny."
     assert rules["small"]["before"]["when"][0]["value"] == 1
 
 

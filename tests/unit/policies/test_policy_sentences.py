@@ -5,7 +5,12 @@ from django.utils import translation
 
 from inbox.rules.policies.evaluation import apply_grant
 from inbox.rules.policies.language.document import parse_policy
-from inbox.rules.policies.language.sentences import condition_text, explanation, rule_sentence
+from inbox.rules.policies.language.sentences import (
+    condition_text,
+    effect_sentence,
+    explanation,
+    rule_sentence,
+)
 from inbox.web.base.translate import translate
 from tests.support.policies.documents import (
     IS_REFUND,
@@ -40,7 +45,7 @@ def text(test, **more):
 def test_a_ruling_is_explained_with_its_values():
     assert explanation(ruling(*RULES, args={"amount": 860.5})) == [
         "Large refunds (version 1) asked: tool refund = refund and amount 860.5 > 50.",
-        "Needs 1 of the group finance and 1 of the reviewers.",
+        "Needs one of finance and one reviewer.",
         "Small refunds (version 1) did not apply: amount 860.5 > 50.",
     ]
 
@@ -79,9 +84,12 @@ def test_a_grant_and_an_overruled_rule_are_explained():
 
 
 def test_a_rule_is_a_sentence():
-    assert sentence(RULES[0]) == "If tool = refund and amount \u2264 50: approve without asking."
+    assert sentence(RULES[0]) == (
+        "When any agent calls refund and amount is at most 50, run without asking."
+    )
     assert sentence(rule("deny", unless=[condition("/agent", "is", "desk")], mode="shadow")) == (
-        "Always: deny, unless agent = desk. The rule is tried out without an effect."
+        "When any agent makes a request, deny, unless agent is desk. "
+        "The rule is tried out without an effect."
     )
 
 
@@ -101,7 +109,7 @@ def test_the_requirements_of_a_rule_are_sentences():
     }
 
     assert sentence(rule("ask", require=require)) == (
-        "Always: ask. Needs 2 of the group finance. "
+        "When any agent makes a request, ask 2 of finance. "
         "Requesters may not approve their own requests. "
         "Needs a sign-in in the last 5 minutes. API keys may not decide. "
         "Decisions are possible through: the inbox, links in e-mails. Grants are not possible. "
@@ -146,8 +154,50 @@ def test_braces_in_names_and_values_are_text():
 def test_sentences_are_translated():
     with translation.override("de"):
         assert sentence(RULES[0], translate=translate) == (
-            "Wenn Tool = refund und amount \u2264 50: ohne Nachfrage genehmigen."
+            "Wenn ein beliebiger Agent refund aufruft und gilt: amount ist höchstens 50, "
+            "dann ohne Rückfrage ausführen."
         )
         assert explanation(ruling(*RULES, args={"amount": 860.5}), translate)[2] == (
             "Small refunds (Version 1) traf nicht zu: amount 860.5 > 50."
         )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            rule("ask", condition("/agent", "is", "desk"), IS_REFUND, amount("gt", 100)),
+            "When desk calls refund and amount is above 100, ask one reviewer.",
+        ),
+        (
+            rule("deny", condition("/tool", "is_one_of", ["a", "b", "c"])),
+            "When any agent calls a, b or c, deny.",
+        ),
+        (
+            rule("deny", condition("/tool", "is", "a", not_=True)),
+            "When any agent calls any tool and tool is not a, deny.",
+        ),
+        (
+            rule("ask", IS_REFUND, require={"slots": [{"role": "admin"}] * 2 + [{"group": "x"}]}),
+            "When any agent calls refund, ask 2 administrators and one of x.",
+        ),
+        (
+            rule("allow", IS_REFUND, amount("between", [0, 5]), {**amount("lt", 2), "not": True}),
+            (
+                "When any agent calls refund and amount is between 0 and 5 and amount is at least "
+                "2, run without asking."
+            ),
+        ),
+    ],
+)
+def test_a_sentence_names_agent_tool_conditions_and_people(body, words):
+    assert sentence(body) == words
+
+
+def test_the_parts_that_can_be_chosen_are_marked():
+    policy = parse_policy(document(RULES[1]))
+
+    assert effect_sentence(policy.rules[0], mark=lambda text: f"[{text}]") == (
+        "When [any agent] calls [refund] and [amount] is above [50], "
+        "ask [one of finance] and [one reviewer]."
+    )

@@ -161,8 +161,13 @@ def test_a_tool_in_an_exception_makes_a_sentence_about_tool_calls():
         )
     ).rules
 
-    assert rule_sentence(always) == "For each tool call: ask, unless tool = refund."
-    assert rule_sentence(of_desk) == (
-        "If agent = desk, for each tool call: ask, unless tool = refund."
+    assert rule_sentence(always) == (
+        "When any agent calls any tool, ask one reviewer, unless tool is refund."
     )
-    assert rule_sentence(of_questions) == "If reason = confirmation: ask, unless tool = refund."
+    assert rule_sentence(of_desk) == (
+        "When desk calls any tool, ask one reviewer, unless tool is refund."
+    )
+    assert rule_sentence(of_questions) == (
+        "When any agent makes a request and reason is confirmation, ask one reviewer, "
+        "unless tool is refund."
+    )

@@ -88,8 +88,10 @@ def test_two_versions_are_compared(admin, world):
     publish(world, rule("new", "ask"))
 
     text = admin.get(f"{PATH}changes/?before=1&after=2").content.decode()
-    assert "<del>If amount ≤ 1: approve without asking.</del>" in text
-    assert "<ins>If amount ≤ 2: approve without asking.</ins>" in text
+    sentence = "When any agent calls any tool and amount is at most 1, run without asking."
+    assert f"<del>{sentence}</del>" in text
+    sentence = "When any agent calls any tool and amount is at most 2, run without asking."
+    assert f"<ins>{sentence}</ins>" in text
     same = admin.get(f"{PATH}changes/?before=2&after=2").content.decode()
     assert "Both have the same rules." in same
     assert f"{PATH}changes/?before=2&amp;after=3" in admin.get(PATH).content.decode()

@@ -15,6 +15,7 @@ from inbox.queries.policies.known_names import known_names
 from inbox.queries.policies.policies import published_version
 from tests.support.policies.published import administrator, publish, rule, tool_is, up_to
 from tests.support.steps import open_interrupts, start
+from tests.support.web.pages import words
 
 PATH = "/teams/tests/policy/"
 
@@ -23,6 +24,11 @@ PATH = "/teams/tests/policy/"
 def admin(client, world):
     client.force_login(type(world.bob).objects.get(pk=administrator(world).user_id))
     return client
+
+
+def text(client, path=PATH):
+    """Return the words of a page."""
+    return words(client.get(path))
 
 
 def page(client, path=PATH):
@@ -51,7 +57,11 @@ def test_open_requests_that_would_change_are_listed(admin, client, world):
 def test_rules_are_shown_as_sentences(admin, world):
     publish(world, rule("small", "allow", tool_is("refund"), up_to(50)))
 
-    assert "If tool = refund and amount ≤ 50: approve without asking." in page(admin)
+    sentence = (
+        "When <b>any agent</b> calls <b>refund</b> and <b>amount</b> is at most <b>50</b>, "
+        "<b>run without asking</b>."
+    )
+    assert sentence in page(admin)
 
 
 def seen(client):
@@ -79,7 +89,7 @@ def test_a_draft_that_cannot_be_read_shows_no_rules_and_takes_new_ones(admin):
     save(admin, rule("small", "ask"))
     PolicyDraft.objects.update(body="{")
 
-    assert "In force" in page(admin)
+    assert "The draft cannot be read. Save it again, or discard it." in page(admin)
     form = {"name": "New", "effect": "ask", "mode": "enforce", "via": ["web"], "save": "1"}
     admin.post(f"{PATH}new/add", {**form, "seen": PolicyDraft.objects.get().digest})
     assert '"name":"New"' in PolicyDraft.objects.get().body
@@ -118,7 +128,7 @@ def test_an_earlier_version_becomes_the_draft(admin, world):
     first = publish(world, rule("small", "allow", up_to(1)))
     publish(world, rule("small", "allow", up_to(2)))
 
-    assert "amount ≤ 1" in page(admin, f"{PATH}1/")
+    assert "<b>amount</b> is at most <b>1</b>" in page(admin, f"{PATH}1/")
     admin.post(f"{PATH}1/draft", {"seen": seen(admin)})
     assert PolicyDraft.objects.get().body == first.body
 
@@ -164,7 +174,7 @@ def test_a_published_draft_is_not_made_again(admin):
 
 def test_a_shadow_rule_is_put_in_force_in_the_draft(admin, world):
     publish(world, rule("small", "deny", mode="shadow"))
-    assert "Recorded for each request, without an effect. Putting it in force" in page(admin)
+    assert "Recorded for each request, without an effect. Putting it in force" in text(admin)
     assert "Put in force" in page(admin)
 
     admin.post(f"{PATH}rules/small/change", {"do": "on", "seen": seen(admin)})
@@ -308,12 +318,14 @@ def test_a_draft_shows_its_changes_and_the_warnings(admin, world):
     policy = {"rules": [rule("small", "allow", tool_is("refund"), up_to(60)), rule("all", "ask")]}
     admin.put("/api/teams/tests/policy", {"policy": policy}, "application/json")
 
-    text = page(admin)
-    assert "<del>If tool = refund and amount ≤ 50: approve without asking.</del>" in text
-    assert "<ins>If tool = refund and amount ≤ 60: approve without asking.</ins>" in text
-    assert "<del>Always: deny.</del>" in text
-    assert "all asks about every call, so no rule approves anything." in text
-    assert "no agent of the team has called: refund" in text
+    html = page(admin)
+    sentence = "When any agent calls refund and amount is at most 50, run without asking."
+    assert f"<del>{sentence}</del>" in html
+    sentence = "When any agent calls refund and amount is at most 60, run without asking."
+    assert f"<ins>{sentence}</ins>" in html
+    assert "<del>When any agent makes a request, deny.</del>" in html
+    assert "all asks about every call, so no rule approves anything." in html
+    assert "no agent of the team has called: refund" in html
 
 
 def test_a_tool_that_was_called_is_known(admin, world):

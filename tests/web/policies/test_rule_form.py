@@ -118,7 +118,7 @@ def test_a_rule_is_shown_in_the_form_with_its_sentence(admin):
     page = admin.get(f"{PATH}rules/small/").content.decode()
 
     assert 'value="amount"' in page
-    assert "If tool = refund and amount ≤ 50: approve without asking." in page
+    assert "When any agent calls refund and amount is at most 50, run without asking." in page
 
 
 def test_errors_are_shown_at_their_fields(admin):

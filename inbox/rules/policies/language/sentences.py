@@ -26,6 +26,8 @@ from inbox.rules.text.safe_text import escape_invisible
 
 #: Translates a TranslatableMessage, as `inbox.web.base.translate` does; `str` leaves English.
 Translate = Callable[[str], str]
+#: Marks a part of a sentence for the page, e.g. to be bold.
+Mark = Callable[[str], str]
 #: Returns the value to display for the value at a path, e.g. a mask.
 Mask = Callable[[tuple[str, ...], Any], Any]
 
@@ -42,11 +44,16 @@ _OPPOSITES: Final = {"<": "\u2265", "\u2264": ">", ">": "\u2264", "\u2265": "<",
 
 def condition_text(condition: Condition, translate: Translate = str) -> str:
     """Return a condition without a final stop: `amount ≤ 50`."""
-    subject = fact_name(condition, translate)
+    subject, negated = _subject(condition, translate, str)
+    return _test_text(condition, subject, translate, negated=negated)
+
+
+def _subject(condition: Condition, translate: Translate, mark: Mark) -> tuple[str, bool]:
+    """Return the words for the fact of a condition, and whether its test is still negated."""
+    subject = mark(fact_name(condition, translate))
     if condition.each:
-        subject = translate(_quantified(condition, subject))
-        return _test_text(condition, subject, translate, negated=False)
-    return _test_text(condition, subject, translate, negated=condition.negated)
+        return translate(_quantified(condition, subject)), False
+    return subject, condition.negated
 
 
 def fact_name(condition: Condition, translate: Translate = str) -> str:
@@ -60,43 +67,48 @@ def fact_name(condition: Condition, translate: Translate = str) -> str:
 
 def rule_sentence(rule: Rule, translate: Translate = str) -> str:
     """Return a rule as one or more sentences."""
-    conditions = _joined([condition_text(item, translate) for item in rule.when], translate)
-    effect = translate(_EFFECTS[rule.effect])
-    # A tool that is named in an exception only still makes it a rule about tool calls.
-    is_implicit = rule.is_about_calls and not any(item.is_about_calls for item in rule.when)
-    if conditions and is_implicit:
-        message = TranslatableMessage(
-            "If {conditions}, for each tool call: {effect}", conditions=conditions, effect=effect
-        )
-    elif conditions:
-        message = TranslatableMessage(
-            "If {conditions}: {effect}", conditions=conditions, effect=effect
-        )
-    elif is_implicit:
-        message = TranslatableMessage("For each tool call: {effect}", effect=effect)
-    else:
-        message = TranslatableMessage("Always: {effect}", effect=effect)
-    text = translate(message)
-    if rule.unless:
-        exceptions = _joined([condition_text(item, translate) for item in rule.unless], translate)
-        text = translate(
-            TranslatableMessage("{text}, unless {exceptions}", text=text, exceptions=exceptions)
-        )
-    sentences = [f"{text}.", *requirement_sentences(rule.require, translate)]
+    sentences = [
+        effect_sentence(rule, translate),
+        *requirement_sentences(rule.require, translate),
+    ]
     if rule.mode is not Mode.ENFORCE:
         sentences.append(translate(_MODES[rule.mode]))
     return " ".join(sentences)
 
 
+def effect_sentence(rule: Rule, translate: Translate = str, mark: Mark = str) -> str:
+    """Return when a rule applies, and what happens; `mark` gets the parts that can be chosen."""
+
+    def text(condition: Condition) -> str:
+        subject, negated = _subject(condition, translate, mark)
+        operand = mark(operand_text(condition, translate))
+        sign = _SIGNS.get(condition.op)
+        words = _SIGN_WORDS[_OPPOSITES[sign] if negated else sign] if sign else None
+        words = words or _TESTS[condition.op][negated]
+        return translate(TranslatableMessage(words.pattern, fact=subject, value=operand))
+
+    agent, tool, others = _subjects(rule, translate)
+    values = {
+        "agent": mark(agent or translate(TranslatableMessage("any agent"))),
+        "tool": mark(tool or translate(TranslatableMessage("any tool"))),
+        "conditions": _joined([text(condition) for condition in others], translate),
+        "effect": _effect_text(rule, translate, mark),
+    }
+    form = _SENTENCES[bool(tool) or rule.is_about_calls, bool(others)]
+    sentence = translate(TranslatableMessage(form.pattern, **values))
+    if rule.unless:
+        exceptions = _joined([text(condition) for condition in rule.unless], translate)
+        sentence = translate(
+            TranslatableMessage("{text}, unless {exceptions}", text=sentence, exceptions=exceptions)
+        )
+    return f"{sentence}."
+
+
 def requirement_sentences(requirement: Requirement | None, translate: Translate = str) -> list[str]:
-    """Return the requirements of a rule as sentences."""
+    """Return the requirements of a rule as sentences; the first one of a rule names the people."""
     if requirement is None:
         return []
     messages: list[TranslatableMessage] = []
-    if requirement.slots:
-        messages.append(
-            TranslatableMessage("Needs {people}.", people=people_text(requirement.slots, translate))
-        )
     if requirement.self_approval is not None:
         messages.append(
             TranslatableMessage("Requesters may approve their own requests.")
@@ -122,8 +134,12 @@ def requirement_sentences(requirement: Requirement | None, translate: Translate 
 
 def people_text(slots: Iterable[Slot], translate: Translate = str) -> str:
     """Return the people of slots: `2 of finance and one reviewer`."""
+    return _people_text(slots, translate, str)
+
+
+def _people_text(slots: Iterable[Slot], translate: Translate, mark: Mark) -> str:
     return _joined(
-        [_slot_text(slot, number, translate) for slot, number in Counter(slots).items()],
+        [mark(_slot_text(slot, number, translate)) for slot, number in Counter(slots).items()],
         translate,
     )
 
@@ -162,11 +178,72 @@ def match_sentence(match: Match, translate: Translate = str) -> str:
 
 # Parts of rules
 
-_EFFECTS: Final = {
-    Effect.ALLOW: TranslatableMessage("approve without asking"),
-    Effect.ASK: TranslatableMessage("ask"),
-    Effect.DENY: TranslatableMessage("deny"),
+#: By whether the rule is about tool calls, and whether it has further conditions.
+_SENTENCES: Final = {
+    (True, False): TranslatableMessage(
+        "When {agent} calls {tool}, {effect}", agent="", tool="", effect=""
+    ),
+    (True, True): TranslatableMessage(
+        "When {agent} calls {tool} and {conditions}, {effect}",
+        agent="",
+        tool="",
+        conditions="",
+        effect="",
+    ),
+    (False, False): TranslatableMessage(
+        "When {agent} makes a request, {effect}", agent="", effect=""
+    ),
+    (False, True): TranslatableMessage(
+        "When {agent} makes a request and {conditions}, {effect}",
+        agent="",
+        conditions="",
+        effect="",
+    ),
 }
+_ONE_REVIEWER: Final = (Slot("role", "reviewer"),)
+
+
+def _effect_text(rule: Rule, translate: Translate, mark: Mark) -> str:
+    if rule.effect is not Effect.ASK:
+        is_denial = rule.effect is Effect.DENY
+        return mark(
+            translate(
+                TranslatableMessage("deny")
+                if is_denial
+                else TranslatableMessage("run without asking")
+            )
+        )
+    slots = rule.require.slots if rule.require else ()
+    people = _people_text(slots or _ONE_REVIEWER, translate, mark)
+    return translate(TranslatableMessage("ask {people}", people=people))
+
+
+def _subjects(rule: Rule, translate: Translate) -> tuple[str, str, list[Condition]]:
+    """Return the agents and the tools that a rule names, "" for any, and its other conditions."""
+    names = {"/agent": "", "/tool": ""}
+    others = []
+    for condition in rule.when:
+        is_list = condition.op in (Op.IS, Op.IS_ONE_OF)
+        is_plain = is_list and not condition.negated and not condition.each
+        if is_plain and names.get(condition.path) == "":
+            names[condition.path] = _alternatives(condition, translate)
+        else:
+            others.append(condition)
+    return names["/agent"], names["/tool"], others
+
+
+def _alternatives(condition: Condition, translate: Translate) -> str:
+    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    texts = [_json(value) for value in values[:MAX_OPERANDS]]
+    if len(values) > MAX_OPERANDS:
+        return ", ".join([*texts, "\u2026"])
+    if len(texts) == 1:
+        return texts[0]
+    return translate(
+        TranslatableMessage("{texts} or {last}", texts=", ".join(texts[:-1]), last=texts[-1])
+    )
+
+
 _WAYS: Final = {
     Via.WEB: TranslatableMessage("the inbox"),
     Via.REST: TranslatableMessage("the REST API"),
@@ -207,10 +284,8 @@ def _test_text(condition: Condition, subject: str, translate: Translate, *, nega
     operand = operand_text(condition, translate)
     if sign:
         return f"{subject} {_OPPOSITES[sign] if negated else sign} {operand}"
-    yes, no = _TESTS[condition.op]
-    return translate(
-        TranslatableMessage((no if negated else yes).pattern, fact=subject, value=operand)
-    )
+    words = _TESTS[condition.op][negated]
+    return translate(TranslatableMessage(words.pattern, fact=subject, value=operand))
 
 
 def operand_text(condition: Condition, translate: Translate = str) -> str:
@@ -230,6 +305,16 @@ def operand_text(condition: Condition, translate: Translate = str) -> str:
     return ", ".join(texts)
 
 
+#: The signs in the sentence of a rule.
+_SIGN_WORDS: Final = {
+    "<": TranslatableMessage("{fact} is below {value}", fact="", value=""),
+    "\u2264": TranslatableMessage("{fact} is at most {value}", fact="", value=""),
+    ">": TranslatableMessage("{fact} is above {value}", fact="", value=""),
+    "\u2265": TranslatableMessage("{fact} is at least {value}", fact="", value=""),
+    "=": TranslatableMessage("{fact} is {value}", fact="", value=""),
+    "\u2260": TranslatableMessage("{fact} is not {value}", fact="", value=""),
+}
+#: By operator: the test, and its opposite.
 _TESTS: Final = {
     Op.BETWEEN: (
         TranslatableMessage("{fact} is between {value}", fact="", value=""),
@@ -288,12 +373,18 @@ def _joined(texts: list[str], translate: Translate) -> str:
 
 def _slot_text(slot: Slot, number: int, translate: Translate) -> str:
     name = escape_invisible(slot.name)
-    if slot.kind == "group":
-        message = TranslatableMessage("{number} of the group {name}", number=number, name=name)
+    if slot.kind == "group" and number == 1:
+        message = TranslatableMessage("one of {name}", name=name)
+    elif slot.kind == "group":
+        message = TranslatableMessage("{number} of {name}", number=number, name=name)
+    elif slot.name == "admin" and number == 1:
+        message = TranslatableMessage("one administrator")
     elif slot.name == "admin":
-        message = TranslatableMessage("{number} of the administrators", number=number)
+        message = TranslatableMessage("{number} administrators", number=number)
+    elif number == 1:
+        message = TranslatableMessage("one reviewer")
     else:
-        message = TranslatableMessage("{number} of the reviewers", number=number)
+        message = TranslatableMessage("{number} reviewers", number=number)
     return translate(message)
 
 
