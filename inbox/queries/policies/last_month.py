@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import FilteredRelation, Q
+from django.db.models import F, FilteredRelation, Q
+from django.db.models.lookups import IsNull
 
 from inbox.models import Interrupt, Ruling
 from inbox.platform import clock
 from inbox.queries.people.access import require
-from inbox.rules.audit.audit_filters import first_id_of
+from inbox.rules.audit.audit_filters import first_id_of, time_of_id
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.backtest import CONTRADICTIONS, PastOutcome, past_outcome
 from inbox.rules.policies.language.policy import Effect
@@ -81,33 +82,27 @@ def past_calls(team_id: UUID, now: datetime) -> list[PastCall]:
     since = now - timedelta(days=DAYS)
     rows = Interrupt.objects.filter(
         team=team_id, pk__gte=first_id_of(since.date()), tool_call__isnull=False
-    ).annotate(in_force=FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None)))
-    return [
-        PastCall(pk, at, _outcome(InterruptStatus(status), *decision), decision[-1] is not None)
-        for pk, at, status, *decision in rows.order_by("-pk").values_list(*_COLUMNS)[
-            : MAX_CALLS + 1
-        ]
-        if at > since
-    ]
-
-
-_COLUMNS = (
-    *("pk", "created_at", "status", "in_force__status", "in_force__payload"),
-    *("in_force__actor_label", "in_force__ruling_id", "in_force__grant_id"),
-)
+    ).annotate(
+        in_force=FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None)),
+        by_rule=IsNull(F("in_force__ruling"), rhs=False),
+        by_grant=IsNull(F("in_force__grant"), rhs=False),
+    )
+    columns = ("pk", "status", "in_force__status", "in_force__payload", "by_rule", "by_grant")
+    outcomes: dict[Any, PastOutcome] = {}  # most decisions are alike
+    calls = []
+    for pk, *decision, by_grant in rows.order_by("-pk").values_list(*columns)[: MAX_CALLS + 1]:
+        key = (*decision, by_grant)
+        if key not in outcomes:
+            outcomes[key] = _outcome(*key)
+        calls.append(PastCall(pk, time_of_id(pk), outcomes[key], by_grant))
+    return [call for call in calls if call.at > since]
 
 
 def _outcome(
-    state: InterruptStatus,
-    status: str | None,
-    payload: str | None,
-    by: str | None,
-    ruling: UUID | None,
-    grant: UUID | None,
+    state: str, status: str | None, payload: str | None, by_rule: bool, by_grant: bool
 ) -> PastOutcome:
     entry = ResumeEntry("", EntryStatus(status), json.loads(payload or "null")) if status else None
-    is_by_rule = ruling is not None or grant is not None
-    return past_outcome(state, entry, by=by or "", is_by_rule=is_by_rule)
+    return past_outcome(InterruptStatus(state), entry, is_by_rule=by_rule or by_grant)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Past requests of a team, as backtests and shadow rules read them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -41,7 +41,7 @@ class StoredRuling:
 
 
 def past_requests(
-    team: Team, limit: int, *, only: UUID | None = None
+    team: Team, limit: int, *, only: Collection[UUID] | None = None
 ) -> Iterator[tuple[PastRequest, StoredRuling | None]]:
     """
     Yield the last requests of a team, the latest first, with their rulings; reads in batches.
@@ -50,7 +50,7 @@ def past_requests(
     of the agent, and the role and groups of the requester. Secret arguments are None as well, so
     that nobody can find them out by trying conditions.
     """
-    rows = Interrupt.objects.filter(team=team.pk, **({} if only is None else {"pk": only}))
+    rows = Interrupt.objects.filter(team=team.pk, **({} if only is None else {"pk__in": only}))
     rows = rows.annotate(
         in_force=FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None))
     ).order_by("-pk")

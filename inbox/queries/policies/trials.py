@@ -59,7 +59,7 @@ def try_policy(
     """
     require_drafting(actor, team.pk)
     if request is not None:
-        past = next(past_requests(team, 1, only=request), None)
+        past = next(past_requests(team, 1, only=[request]), None)
         if past is None:
             raise errors.NotFound()
         facts, at = past[0].facts, past[0].at

@@ -120,6 +120,11 @@ def first_id_of(day: date) -> UUID:
     return UUID(int=milliseconds << 80)
 
 
+def time_of_id(key: UUID) -> datetime:
+    """Return the time of a UUIDv7 in milliseconds."""
+    return datetime.fromtimestamp((key.int >> 80) / 1000, UTC)
+
+
 def first_id_after(day: date) -> UUID | None:
     """Return the smallest UUIDv7 of the next day, None if there is no such day."""
     try:

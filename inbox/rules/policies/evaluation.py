@@ -196,7 +196,7 @@ def evaluate(
     ]
     truths.sort(key=_order)
     enforced = [item for item in truths if item.rule.mode is Mode.ENFORCE]
-    doubts = _doubts(policies, facts, reader)
+    doubts = _doubts(policies, reader)
     ruling = _combine(enforced, doubts, now)
     if not explain:
         return ruling
@@ -229,6 +229,31 @@ def is_same_outcome(ruling: Ruling, other: Ruling) -> bool:
 def rule_truth(rule: Rule, policy: Policy, reader: FactReader) -> Truth:
     """Return whether all of `when` hold, and not all of `unless`."""
     return _rule_outcome(rule, policy, reader)[0]
+
+
+def strongest_effect(policies: Iterable[Policy], reader: FactReader) -> Effect | None:
+    """Return the effect of the rules that are enforced, None if none applies; doubt asks."""
+    effects = [
+        _RuleTruth(VersionedPolicy(0, policy), rule, *_rule_outcome(rule, policy, reader)).effect
+        for policy in policies
+        for rule in policy.rules
+        if rule.mode is Mode.ENFORCE
+    ]
+    return next((effect for effect in _STRENGTH if effect in effects), None)
+
+
+def combined_effect(effects: Iterable[Effect | None], reader: FactReader) -> Effect:
+    """Return the effect of a ruling in which rules have these effects, as `evaluate` combines."""
+    present = set(effects)
+    if Effect.DENY in present and reader.is_call:
+        return Effect.DENY
+    is_plain = Effect.ALLOW in present and not present & {Effect.ASK, Effect.DENY}
+    return Effect.ALLOW if is_plain and not has_doubt(reader) else Effect.ASK
+
+
+def has_doubt(reader: FactReader) -> bool:
+    """Return whether people decide about a call, whatever a rule allows."""
+    return any(_doubts_of(reader).values())
 
 
 def _rule_outcome(rule: Rule, policy: Policy, reader: FactReader) -> tuple[Truth, str]:
@@ -281,18 +306,22 @@ def _order(item: _RuleTruth) -> tuple[int, bool, str]:
     return _STRENGTH[item.rule.effect], not item.version.installation, item.rule.id
 
 
-def _doubts(
-    policies: Iterable[VersionedPolicy], facts: Facts, reader: FactReader
-) -> tuple[Reason, ...]:
+def _doubts(policies: Iterable[VersionedPolicy], reader: FactReader) -> tuple[Reason, ...]:
     """Return the reasons for which a person decides, whatever a rule allows."""
     doubts = {
         Reason.UNREADABLE: any(version.policy is None for version in policies),
+        **_doubts_of(reader),
+    }
+    return tuple(reason for reason, applies in doubts.items() if applies)
+
+
+def _doubts_of(reader: FactReader) -> dict[Reason, bool]:
+    return {
         Reason.NO_CALL: not reader.is_call,
         Reason.TOO_LARGE: not reader.is_bounded,
         Reason.DECEPTIVE: reader.is_deceptive,
-        Reason.CIRCUIT_BREAKER: facts.resumes_without_person >= MAX_RESUMES,
+        Reason.CIRCUIT_BREAKER: reader.resumes_without_person >= MAX_RESUMES,
     }
-    return tuple(reason for reason, applies in doubts.items() if applies)
 
 
 def _combine(items: Sequence[_RuleTruth], doubts: tuple[Reason, ...], now: datetime) -> Ruling:

@@ -115,6 +115,10 @@ class FactReader:
             return value
 
     @property
+    def resumes_without_person(self) -> int:
+        return self._facts.resumes_without_person
+
+    @property
     def local_time(self) -> datetime | None:
         return self._facts.local_time
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.policies.language.document import MAX_SLOTS, PolicyError, parse_policy
 from inbox.rules.policies.language.document_values import TEXT_FACTS
-from inbox.rules.policies.language.policy import Each, Effect, Mode, Policy, Via
+from inbox.rules.policies.language.policy import Each, Effect, Mode, Policy, Rule, Via
 from inbox.rules.policies.language.sentences import rule_sentence
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
@@ -50,6 +50,10 @@ from inbox.web.policies.editing.rule_form import (
 )
 from inbox.web.policies.editing.rule_templates import TEMPLATES
 from inbox.web.policies.editing.team_tools import team_tools
+from inbox.web.policies.strip import strip_of
+
+if TYPE_CHECKING:
+    from inbox.models import Team
 
 EFFECTS = {
     Effect.ALLOW: (gettext_noop("Allow"), gettext_noop("The call runs without asking anybody.")),
@@ -285,12 +289,23 @@ def _show(
         "units": [(unit, gettext(_UNITS[unit]), form.unit == unit) for unit in UNITS],
         "calendars": [(name, name == form.hours) for name in place.policy.calendars],
         "sentence": rule_sentence(policy.rules[0], translate) if policy else "",
-        "met": met_requests(actor, access.team, policy, policy.rules[0]) if policy else None,
+        **_past(actor, access.team, place, policy.rules[0] if policy else None, rule_id),
         **team_frame(actor, access, "policy"),
         "notice": notice,
     }
     status = 409 if notice else 422 if problems else 200
     return show(request, actor, "policies/rule.html", context, section="teams", status=status)
+
+
+def _past(
+    actor: Actor, team: Team, place: _Place, rule: Rule | None, rule_id: str
+) -> dict[str, Any]:
+    """Return the past calls that a complete rule is about; of one about all requests, those."""
+    if rule is None:
+        return {"strip": None, "met": None}
+    named = replace(rule, id=rule_id or free_id(place.policy, rule.id))
+    met = None if rule.is_about_calls else met_requests(actor, team, place.policy, named)
+    return {"strip": strip_of(actor, team, place.policy, named), "met": met}
 
 
 def _policy_of_rule(form: RuleForm, place: _Place, types: Mapping[str, str]) -> Policy | None:

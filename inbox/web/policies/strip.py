@@ -1,0 +1,148 @@
+"""The strip of a rule: the matching calls of the last 30 days, and what the rule would do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
+
+from inbox.queries.policies.rule_impact import decided_titles, rule_impact
+from inbox.rules.people.access import Actor
+from inbox.rules.policies.backtest import PastOutcome
+from inbox.rules.policies.impact import MetCall, RuleImpact, limit_of, limit_value
+from inbox.rules.policies.language.policy import Effect, Op, Policy, Rule
+from inbox.rules.policies.past_calls import DAYS
+from inbox.web.base.charts import FEWEST, HEIGHT, WIDTH, Dot, Point, dot_chart
+from inbox.web.policies.backtest_page import OUTCOMES
+
+if TYPE_CHECKING:
+    from inbox.models import Team
+
+#: Dots that are drawn, and contradictions that are listed.
+MOST_DOTS, MOST_LISTED = 400, 10
+#: The plot inside of the picture, which has room for labels at the left and below.
+_LEFT, _TOP, _WIDTH, _HEIGHT = 60, 12, 930, 248
+_WOULD = {
+    Effect.ALLOW: gettext_noop("would run"),
+    Effect.ASK: gettext_noop("would ask people"),
+    Effect.DENY: gettext_noop("would be denied"),
+    None: gettext_noop("as before"),
+}
+_SERIES = {
+    PastOutcome.APPROVED: "approved",
+    PastOutcome.EDITED: "edited",
+    PastOutcome.REJECTED: "rejected",
+    PastOutcome.BY_RULE: "rule",
+}
+_MARKS = {
+    "rule": ("f-rule", "M{x} {y}m-4-4h8v8h-8z"),
+    "approved": ("f-approved", "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0"),
+    "edited": ("f-edited", "M{x} {y}m0-6l6 6-6 6-6-6z"),
+    "rejected": ("s-rejected", "M{x} {y}m-5-5l10 10m0-10l-10 10"),
+    "expired": ("s-expired", "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0"),
+}
+
+
+def strip_of(actor: Actor, team: Team, policy: Policy, rule: Rule) -> dict[str, Any]:
+    """Return the strip; `policy` is the draft, whose other rules take part."""
+    impact = rule_impact(actor, team, policy, rule)
+    contradictions = impact.contradictions
+    listed = contradictions[:MOST_LISTED]
+    titles = decided_titles(actor, team.pk, [call.id for call in listed])
+    return {
+        "total": len(impact.calls),
+        "read": impact.read,
+        "is_cut": impact.is_cut,
+        "counts": [
+            (gettext(words), impact.effects[effect], effect is None)
+            for effect, words in _WOULD.items()
+            if impact.effects[effect]
+        ],
+        "against": len(contradictions),
+        "more": len(contradictions) - len(listed),
+        "contradictions": [
+            {
+                "url": reverse("interrupt", args=[call.id]),
+                "title": titles.get(call.id, ("", ""))[0],
+                "by": titles.get(call.id, ("", ""))[1],
+                "at": call.at,
+                "outcome": gettext(OUTCOMES[call.outcome]),
+            }
+            for call in listed
+        ],
+        "table": _table(impact),
+        "effects": [gettext(words) for words in _WOULD.values()],
+        "plot": _plot(impact, rule),
+    }
+
+
+def _table(impact: RuleImpact) -> list[tuple[str, list[int]]]:
+    """Return the numbers of calls by what happened and what the rule would do."""
+    cells = Counter((call.outcome, call.effect) for call in impact.calls)
+    return [
+        (gettext(words), numbers)
+        for outcome, words in OUTCOMES.items()
+        if any(numbers := [cells[outcome, effect] for effect in _WOULD])
+    ]
+
+
+def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
+    """Return the dots by time and amount; None without a limit, or with too few amounts."""
+    limit = limit_of(rule)
+    drawn = [call for call in impact.calls if call.amount is not None][:MOST_DOTS]
+    if limit is None or len(drawn) < FEWEST:
+        return None
+    calls = {call.id: call for call in drawn}
+    end = timezone.now()
+    begin = end - timedelta(days=DAYS)
+    points = [
+        Point(call.at, call.amount or 0, _SERIES.get(call.outcome, "expired"), call.id)
+        for call in drawn
+    ]
+    chart = dot_chart(points, begin=begin, end=end)
+    line = _y(chart.amounts.y(limit_value(limit)))
+    applies_above = limit.op in (Op.GT, Op.GTE)
+    return {
+        "dots": [_dot(item, calls[item.point.url]) for item in chart.dots],
+        "ticks": [(f"{_y(y):.1f}", _number(value)) for y, value in chart.amounts.ticks],
+        "days": [
+            (
+                f"{_LEFT + _WIDTH * share:.0f}",
+                date_format(timezone.localtime(begin + (end - begin) * share), gettext("j M")),
+            )
+            for share in (0, 0.25, 0.5, 0.75)
+        ],
+        "line": f"{line:.1f}",
+        "limit": _number(limit_value(limit)),
+        "zone": (f"{_TOP}", f"{line - _TOP:.1f}")
+        if applies_above
+        else (f"{line:.1f}", f"{_TOP + _HEIGHT - line:.1f}"),
+        "is_partial": len(drawn) < len(impact.calls),
+        "drawn": len(drawn),
+    }
+
+
+def _dot(dot: Dot, call: MetCall) -> dict[str, Any]:
+    look, path = _MARKS[dot.point.series]
+    place = {"x": f"{_LEFT + _WIDTH * float(dot.x) / WIDTH:.1f}", "y": f"{_y(dot.y):.1f}"}
+    return {
+        **place,
+        "look": look,
+        "path": path.format(**place),
+        "url": reverse("interrupt", args=[call.id]),
+        "name": f"{_number(call.amount or 0)}: {gettext(OUTCOMES[call.outcome])}",
+        "is_contradiction": call.is_contradiction,
+    }
+
+
+def _y(y: str) -> float:
+    return _TOP + _HEIGHT * float(y) / HEIGHT
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"

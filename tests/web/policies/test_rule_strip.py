@@ -1,0 +1,109 @@
+"""The strip on the page of a rule: past calls, and what the rule would do with them."""
+
+import re
+
+import pytest
+
+from inbox.actions.policies.versions import save_draft
+from inbox.queries.policies import rule_impact
+from inbox.rules.people.access import SEED
+from tests.support.policies.past_calls import copy_requests
+from tests.support.policies.published import administrator, rule, tool_is, up_to
+from tests.support.steps import approve, deny, start
+from tests.support.web.pages import words
+
+PATH = "/teams/tests/policy/rules/small/"
+MAIL = tool_is("send_email")
+
+
+@pytest.fixture
+def admin(client, world):
+    rule_impact._memories.clear()
+    client.force_login(type(world.bob).objects.get(pk=administrator(world).user_id))
+    return client
+
+
+def decided(world, act, *amounts):
+    """Store a decided request for each amount."""
+    row = start(world, "rehearse:tool_call").interrupts.get()
+    act(row, world.actor(world.bob))
+    row.refresh_from_db()
+    copy_requests(
+        [row], len(amounts), args_of=lambda number, args: {**args, "amount": amounts[number]}
+    )
+    return row
+
+
+def strip(client, world, *rules):
+    save_draft(team_id=world.team.pk, body={"rules": list(rules)}, actor=SEED)
+    return client.get(PATH)
+
+
+def test_the_strip_counts_what_the_rule_would_do(admin, world):
+    decided(world, approve, 10, 20, 30, 70)
+    decided(world, deny, 40, 90)
+
+    text = words(strip(admin, world, rule("small", "allow", MAIL, up_to(50))))
+
+    assert "Matching calls in the last 30 days: 8" in text
+    assert "4 would run" in text
+    assert "4 as before" in text
+    assert "1 against what people decided" in text
+
+
+def test_a_contradiction_is_a_link_with_its_title_and_person(admin, world):
+    row = decided(world, deny)
+
+    response = strip(admin, world, rule("small", "allow", MAIL))
+
+    html = response.content.decode()
+    assert f'<a href="/interrupts/{row.pk}/" dir="auto">{row.title}</a>' in html
+    assert "Rejected, Bob" in words(response).replace(" ,", ",")
+
+
+def test_dots_are_drawn_over_the_limit(admin, world):
+    decided(world, approve, 10, 20, 30, 70)
+    decided(world, deny, 40, 90)
+
+    html = strip(admin, world, rule("small", "allow", MAIL, up_to(50))).content.decode()
+
+    assert html.count('class="f-approved" d="M') == 4
+    assert html.count('class="s-rejected" d="M') == 2
+    assert html.count('class="ring"') == 1
+    (line,) = re.findall(r'class="limit" d="M60 ([\d.]+)h930"', html)
+    ((top, height),) = re.findall(
+        r'class="zone" x="60" y="([\d.]+)" width="930" height="([\d.]+)"', html
+    )
+    assert top == line
+    assert abs(float(top) + float(height) - 260) < 0.2
+
+
+def test_the_zone_of_a_lower_limit_is_above_it(admin, world):
+    decided(world, approve, 10, 20, 30, 70, 80)
+    above = {"path": "/args/amount", "op": "gt", "value": 50}
+
+    html = strip(admin, world, rule("small", "ask", MAIL, above)).content.decode()
+
+    (line,) = re.findall(r'class="limit" d="M60 ([\d.]+)h930"', html)
+    ((top, height),) = re.findall(
+        r'class="zone" x="60" y="([\d.]+)" width="930" height="([\d.]+)"', html
+    )
+    assert (top, round(float(top) + float(height), 1)) == ("12", float(line))
+
+
+def test_few_calls_have_no_dots(admin, world):
+    decided(world, approve, 10, 20)
+
+    html = strip(admin, world, rule("small", "allow", MAIL, up_to(50))).content.decode()
+
+    assert "Matching calls in the last 30 days: 3" in html
+    assert "strip-plot" not in html
+
+
+def test_a_rule_of_another_tool_matches_nothing(admin, world):
+    decided(world, approve, 10)
+
+    text = words(strip(admin, world, rule("small", "allow", tool_is("other"), up_to(50))))
+
+    assert "Matching calls in the last 30 days: 0" in text
+    assert "would run" not in text
