@@ -58,7 +58,7 @@ def test_a_cancellation_on_the_page_is_undone(site: Site, by_key: bool) -> None:
     with site.open_as("marco") as page:
         page.goto(f"{site.url}/interrupts/{first}/")
         site.wait_until_live(page)
-        page.click("#cancel > summary")
+        page.click("#cancel > button")
         page.get_by_role("button", name="Cancel this request").click()
         is_open(page, second)
         cancelled = site.call(f"/api/interrupts/{first}")["decision"]
@@ -70,7 +70,7 @@ def test_a_cancellation_on_the_page_is_undone(site: Site, by_key: bool) -> None:
             page.click("#toast form button")
 
         is_open(page, first)
-        expect(page.locator("#cancel > summary")).to_be_enabled()
+        expect(page.locator("#cancel > button")).to_be_enabled()
         assert cancelled["status"] == "cancelled"
         assert decision(site, first) is None
 
