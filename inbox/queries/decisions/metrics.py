@@ -3,13 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from inbox.models import Interrupt, Team, ToolCall, User
+from inbox.models import Interrupt, Team, ToolCall
 from inbox.queries.audit.call_counts import count_calls, counted_since
 from inbox.queries.people.access import access_scope
 from inbox.rules.decisions.metrics import DecisionTimes, OutcomeCounts, decision_times
@@ -39,16 +39,15 @@ class Metrics:
     expired: int  #: expired requests
     pending: int  #: open requests, up to MAX_PENDING
     oldest: Interrupt | None  #: the open request that has waited longest
-    seconds_by_day: Mapping[date, DecisionTimes]  #: of the timed decisions, by the day decided
-    by_person: Sequence["Share"]  #: of the timed decisions, who decided most first
+    by_hour: Mapping[tuple[int, int], DecisionTimes]  #: opened then: weekday from 0, hour
     by_team: Sequence["Share"]
 
 
 @dataclass(frozen=True)
 class Share:
-    """The part that one person or one team has in the timed decisions."""
+    """The part that one team has in the timed decisions."""
 
-    key: str  #: the id of a user, or the slug of a team
+    key: str  #: the slug of the team
     name: str
     counts: OutcomeCounts
     times: DecisionTimes
@@ -60,12 +59,21 @@ class _Timed:
     seconds: float
     tool: str
     verdict: str
-    person: int | None
     team: UUID
 
+    def opened_in(self, zone: tzinfo) -> tuple[int, int]:
+        opened_at = (self.closed_at - timedelta(seconds=self.seconds)).astimezone(zone)
+        return opened_at.weekday(), opened_at.hour
 
-def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metrics:
-    """Return metrics of the actor's teams, or of one team; a call counts on the day proposed."""
+
+def metrics_for(
+    actor: Actor, days: Sequence[date], *, team: str = "", zone: tzinfo = UTC
+) -> Metrics:
+    """
+    Return metrics of the actor's teams, or of one team; a call counts on the day proposed.
+
+    `zone` is that of the weekdays and hours.
+    """
     teams, _ = access_scope(actor)
     if team:
         teams = list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
@@ -76,7 +84,7 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
     decisions = _timed_decisions(teams, counted_days[0]) if counted_days else []
     is_sampled, decisions = len(decisions) > MAX_ANSWERS, decisions[:MAX_ANSWERS]
     seconds = _seconds_by(decisions, lambda row: row.tool)
-    seconds_by_day = _seconds_by(decisions, lambda row: row.closed_at.astimezone(UTC).date())
+    seconds_by_hour = _seconds_by(decisions, lambda row: row.opened_in(zone))
     oldest = [_pending(pk).order_by("pk").first() for pk in teams]
     return Metrics(
         by_day=[(day, OutcomeCounts(by_day[day])) for day in days],
@@ -93,8 +101,7 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
         expired=sum(_closed(pk, InterruptStatus.EXPIRED, days[0]).count() for pk in teams),
         pending=min(MAX_PENDING, sum(_pending(pk)[:MAX_PENDING].count() for pk in teams)),
         oldest=min(filter(None, oldest), key=lambda row: row.pk, default=None),
-        seconds_by_day={day: decision_times(times) for day, times in seconds_by_day.items()},
-        by_person=_by_person(decisions),
+        by_hour={hour: decision_times(times) for hour, times in seconds_by_hour.items()},
         by_team=_by_team(decisions) if len(teams) > 1 else [],
     )
 
@@ -117,12 +124,12 @@ def _timed_decisions(teams: Sequence[UUID], first: date) -> list[_Timed]:
     for team in teams:
         rows = _closed(team, InterruptStatus.RESOLVED, first).order_by("-closed_at")
         rows = rows.exclude(closed_at=F("created_at"))  # answered by policy: nobody waited
-        columns = ("closed_at", "created_at", "tool", "tool_call__verdict", "decided_by", "team")
+        columns = ("closed_at", "created_at", "tool", "tool_call__verdict", "team")
         values += rows.values_list(*columns)[: MAX_ANSWERS + 1]
     latest = sorted(values, key=lambda row: row[0], reverse=True)[: MAX_ANSWERS + 1]
     return [
-        _Timed(closed_at, (closed_at - opened_at).total_seconds(), tool, verdict or "", person, pk)
-        for closed_at, opened_at, tool, verdict, person, pk in latest
+        _Timed(closed_at, (closed_at - opened_at).total_seconds(), tool, verdict or "", pk)
+        for closed_at, opened_at, tool, verdict, pk in latest
     ]
 
 
@@ -131,18 +138,6 @@ def _seconds_by(rows: Iterable[_Timed], key: Callable[[_Timed], Key]) -> dict[Ke
     for row in rows:
         seconds[key(row)].append(row.seconds)
     return seconds
-
-
-def _by_person(rows: Sequence[_Timed]) -> list[Share]:
-    groups = _grouped(rows, lambda row: row.person)
-    people = User.objects.in_bulk([person for person in groups if person is not None])
-    return _shares(
-        {
-            (str(pk), people[pk].display_name): groups[pk]
-            for pk in groups
-            if pk is not None and pk in people
-        }
-    )
 
 
 def _by_team(rows: Sequence[_Timed]) -> list[Share]:

@@ -67,9 +67,15 @@ class OutcomeCounts:
         return self._of(ToolCallOutcome.EXPIRED)
 
     @property
+    def by_rule(self) -> int:
+        """Approved by the policy; people did not see them."""
+        return self.by_outcome.get(BY_RULE, 0)
+
+    @property
     def others(self) -> int:
         """Neither approved, denied, sent back nor expired: most needed no decision."""
-        return self.all - self.approved - self.denied - self.sent_back - self.expired
+        decided = self.by_rule + self.approved + self.denied + self.sent_back + self.expired
+        return self.all - decided
 
     @property
     def approval_rate(self) -> float | None:

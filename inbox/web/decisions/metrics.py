@@ -1,15 +1,19 @@
-"""The metrics page: interrupts and decisions by day and by tool."""
+"""The page on oversight: what came of tool calls, when requests wait, by tool and by team."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.timezone import get_current_timezone
+from django.utils.translation import gettext, ngettext
 
 from inbox.platform import clock
 from inbox.queries.audit.tool_calls import agents_and_teams
@@ -19,31 +23,40 @@ from inbox.rules.decisions.metrics import (
     WINDOWS,
     DecisionTimes,
     OutcomeCounts,
+    by_series,
     days_ending,
-    decision_times,
 )
-from inbox.rules.people.access import Actor
+from inbox.rules.people.access import POLICY, Actor
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.charts import FEWEST, Bucket, ColumnChart, column_chart
+from inbox.web.base.days import day_name
 from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Select
 from inbox.web.base.pages import page, show
 
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
 #: The most tools in the table; the others are only counted.
 _TOOLS = 25
-#: The parts of a bar from the bottom up: CSS classes and names of counts.
-_PARTS = ("approved", "denied", "expired", "others")
-_WIDTH, _HEIGHT = 10, 100
+#: The upper bounds of the colours of waiting times, in minutes.
+_MINUTES = (5, 10, 20, 40)
+_CELL = 20
+_TICKS = 6
 _NONE = "\N{EN DASH}"
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A part of one day's bar in chart units; strings, so that they are not localized."""
+class Cell:
+    """The requests of one hour of a weekday; coordinates are texts, which no language rewrites."""
 
-    part: str
+    day: str
+    hour: str
+    count: int
+    median: str
+    level: int  #: of the colour, from 0
     x: str
     y: str
-    height: str
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,8 @@ class ToolRow:
     name: str
     url: str
     calls: int
+    by_rule: int
     approved: str
-    share: str  #: percent approved; "" without decisions
     edited: str
     expired: int
     median: str
@@ -61,7 +74,7 @@ class ToolRow:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """The decisions of one person or team."""
+    """The decisions of one team."""
 
     name: str
     url: str
@@ -73,13 +86,12 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class Tile:
-    """A figure of the period, that of today, and how it went day by day."""
+    """A figure of the period."""
 
     name: str
     value: str
-    today: str = ""
+    note: str = ""
     url: str = ""
-    line: str = ""  #: points of an SVG polyline, "" without a trend
 
 
 @dataclass(frozen=True)
@@ -96,9 +108,15 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200].replace("\0", "")
     today = clock.now().date()
     days = days_ending(today, count)
-    statistics = metrics_for(actor, days, team=team)
+    statistics = metrics_for(actor, days, team=team, zone=get_current_timezone())
     tools = [_tool_row(name, days[0], *counted) for name, counted in statistics.by_tool.items()]
-    top = max((counts.all for _, counts in statistics.by_day), default=0)
+    chart = column_chart(
+        [
+            _bucket(day, counts, team, has_tick=(count - 1 - index) % max(1, count // _TICKS) == 0)
+            for index, (day, counts) in enumerate(statistics.by_day)
+        ]
+    )
+    cells = _cells(statistics)
     context: dict[str, Any] = {
         "statistics": statistics,
         "windows": [
@@ -107,68 +125,87 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "days": count,
         "team": team,
         "teams": _teams(actor, team),
-        "top": top,
-        "bars": _bars([counts for _, counts in statistics.by_day], top),
-        "view_box": f"0 0 {_WIDTH * len(days)} {_HEIGHT}",
-        "rows": [(day, counts) for day, counts in statistics.by_day if day >= statistics.since][
-            ::-1
-        ],
+        "chart": chart if chart.total >= FEWEST else None,
+        "chart_title": _chart_title(chart),
+        "cells": cells if statistics.times.count >= FEWEST else [],
+        "cells_title": _cells_title(cells),
+        "weekdays": [(WEEKDAYS_ABBR[day], str(_CELL * day + 14)) for day in range(7)],
+        "hours": [(f"{hour}:00", str(_CELL * hour)) for hour in range(0, 24, 4)],
         "is_cut": statistics.since > days[0],
-        "first": days[0],
-        "last": today,
         "tools": tools[:_TOOLS],
         "unlisted": len(tools[_TOOLS:]),
         "tiles": _tiles(statistics, days),
-        "people": [
-            _share_row(row, f"{reverse('audit')}?{urlencode({'by': row.key, 'since': days[0]})}")
-            for row in statistics.by_person
-        ],
+        "since": day_name(statistics.since),
         "shares": [_share_row(row, _address(count, row.key)) for row in statistics.by_team],
         "is_empty": not (statistics.counts.all or statistics.expired or statistics.pending),
     }
     return show(request, actor, "audit/metrics.html", context, section="metrics")
 
 
-def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
-    counts, times = statistics.counts, statistics.times
-    by_day = dict(statistics.by_day)
-    today, timed = by_day[days[-1]], statistics.seconds_by_day
-    timed_today = timed[days[-1]] if days[-1] in timed else decision_times([])
-    since = {"since": days[0]}
-    oldest = statistics.oldest
+def _bucket(day: date, counts: OutcomeCounts, team: str, *, has_tick: bool) -> Bucket:
+    query = {"since": day, "until": day, **({"team": team} if team else {})}
+    series, name = by_series(counts.by_outcome), day_name(day)
+    return Bucket(name, series, tick=name if has_tick else "", url=_audit(query))
+
+
+def _chart_title(chart: ColumnChart) -> str:
+    if chart.busiest is None:
+        return ""
+    says = ngettext("{count} call, on {day}.", "{count} calls, most on {day}: {most}.", chart.total)
+    return says.format(count=chart.total, day=chart.busiest.name, most=chart.busiest.total)
+
+
+def _cells(statistics: Metrics) -> list[Cell]:
     return [
+        Cell(
+            day=str(WEEKDAYS[weekday]),
+            hour=f"{hour}:00",
+            count=times.count,
+            median=_duration(times.median),
+            level=sum((times.median or 0) >= 60 * minutes for minutes in _MINUTES),
+            x=str(_CELL * hour),
+            y=str(_CELL * weekday),
+        )
+        for (weekday, hour), times in sorted(statistics.by_hour.items())
+    ]
+
+
+def _cells_title(cells: Sequence[Cell]) -> str:
+    if not cells:
+        return ""
+    busiest = max(cells, key=lambda cell: cell.count)
+    says = gettext("Most requests come on {day} at {hour}: {count}, median wait {median}.")
+    return says.format(
+        day=busiest.day, hour=busiest.hour, count=busiest.count, median=busiest.median
+    )
+
+
+def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
+    counts, times, oldest = statistics.counts, statistics.times, statistics.oldest
+    since = {"since": days[0]}
+    return [
+        Tile(gettext("Tool calls"), _number(counts.all), url=_audit(since)),
         Tile(
-            gettext("Tool calls"),
-            _number(counts.all),
-            _number(today.all),
-            _audit(since),
-            _line([by_day[day].all for day in days]),
+            gettext("Ran by rule"),
+            _number(counts.by_rule),
+            url=_audit({**since, "by": POLICY.ident}),
         ),
         Tile(
             gettext("Approval rate"),
             _percent(counts.approval_rate),
-            _percent(today.approval_rate),
+            gettext("{count} approved").format(count=_number(counts.approved)),
             _audit({**since, "decision": "approved"}),
-            _line([by_day[day].approval_rate for day in days]),
         ),
         Tile(
             gettext("Edited before approval"),
             _percent(counts.edit_rate),
-            _percent(today.edit_rate),
+            gettext("{count} edited").format(count=_number(counts.edited)),
             _audit({**since, "decision": "edited"}),
-            _line([by_day[day].edit_rate for day in days]),
         ),
         Tile(
             gettext("Median response time"),
             _duration(times.median),
-            _duration(timed_today.median),
-            line=_line([timed[day].median if day in timed else None for day in days]),
-        ),
-        Tile(
-            gettext("90th percentile response time"),
-            _duration(times.p90),
-            _duration(timed_today.p90),
-            line=_line([timed[day].p90 if day in timed else None for day in days]),
+            gettext("90 % within {time}").format(time=_duration(times.p90)),
         ),
         Tile(
             gettext("Expired requests"),
@@ -178,28 +215,18 @@ def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
         Tile(
             gettext("Pending requests"),
             _number(statistics.pending) + ("+" if statistics.pending == MAX_PENDING else ""),
-            url=reverse("pending"),
-        ),
-        Tile(
-            gettext("Oldest pending"),
-            duration_text(clock.now() - oldest.created_at) if oldest else _NONE,
-            url=reverse("interrupt", args=[oldest.pk]) if oldest else "",
+            gettext("oldest: {time}").format(time=_duration(_age(oldest))) if oldest else "",
+            reverse("interrupt", args=[oldest.pk]) if oldest else reverse("pending"),
         ),
     ]
 
 
+def _age(interrupt: Interrupt) -> float:
+    return (clock.now() - interrupt.created_at).total_seconds()
+
+
 def _audit(parameters: Mapping[str, Any]) -> str:
     return f"{reverse('audit')}?{urlencode(parameters)}"
-
-
-def _line(values: Sequence[float | None]) -> str:
-    """Return the points of a trend in a box of 100 by 20; days without a value are left out."""
-    points = [(day, value) for day, value in enumerate(values) if value is not None]
-    top = max((value for _, value in points), default=0)
-    if len(points) < 2 or not top:
-        return ""
-    step = 100 / (len(values) - 1)
-    return " ".join(f"{day * step:.1f},{19 - 18 * value / top:.1f}" for day, value in points)
 
 
 def _share_row(row: Share, url: str) -> ShareRow:
@@ -242,31 +269,17 @@ def _teams(actor: Actor, chosen: str) -> Select | None:
 
 
 def _tool_row(name: str, since: date, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:
-    share = counts.approval_rate
     return ToolRow(
         name=escape_invisible(name),
         url=f"{reverse('audit')}?{urlencode({'tool': name, 'since': since})}",
         calls=counts.all,
-        approved=_percent(share),
-        share="" if share is None else str(round(100 * share)),
+        by_rule=counts.by_rule,
+        approved=_percent(counts.approval_rate),
         edited=_percent(counts.edit_rate),
         expired=counts.expired,
         median=_duration(times.median),
         p90=_duration(times.p90),
     )
-
-
-def _bars(days: Sequence[OutcomeCounts], top: int) -> list[Bar]:
-    bars = []
-    for index, counts in enumerate(days):
-        top_edge = float(_HEIGHT)
-        for part in _PARTS:
-            height = _HEIGHT * getattr(counts, part) / top if top else 0.0
-            if height:
-                top_edge -= height
-                x = _WIDTH * index + _WIDTH * 0.1
-                bars.append(Bar(part, f"{x:.1f}", f"{top_edge:.2f}", f"{height:.2f}"))
-    return bars
 
 
 def _percent(share: float | None) -> str:

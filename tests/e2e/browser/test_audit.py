@@ -91,7 +91,7 @@ def a_search_that_finds_nothing(site, page, call):
 @screen
 def the_metrics(site, page, call):
     page.goto(f"{site.url}/audit/metrics/?days=7")
-    page.click("text=Show as a table")
+    page.click("text=As a table >> nth=0")
 
 
 @screen
