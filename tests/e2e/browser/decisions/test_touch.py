@@ -15,7 +15,7 @@ _TOO_SMALL = """() => {
   const wanted = "a, button, summary, select, textarea, input:not([type=hidden])";
   return [...document.querySelectorAll(wanted)]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
-    .filter((one) => !one.closest(".vh, .skip"))
+    .filter((one) => !one.closest(".vh, .skip") && one.closest(".note")?.clientWidth !== 1)
     .filter((one) => !one.closest("p, .meta, .errsum, .siblings, .outcomes, .compared-title"))
     .map((one) => [one, one.closest("label, .runs-row, .row:has(> :is(.row-title, .fold-link))")])
     .map(([one, area]) => [one, area ?? one])
