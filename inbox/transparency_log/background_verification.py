@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 
 from inbox.actions.audit.verification_runs import (
     claim_verification,
@@ -42,8 +42,26 @@ class _ReportingPacer(Pacer):
         for number, item in enumerate(super().paced(items), 1):
             yield item
             if time.monotonic() - reported_at >= REPORT_SECONDS:
-                record_progress(number)
+                store_progress(number)
                 reported_at = time.monotonic()
+
+
+def store_progress(entries: int) -> None:
+    """
+    Store how many entries are read, in a connection of its own.
+
+    SQLite refuses a write to the connection that is reading them: "database is locked".
+    """
+    threading.Thread(target=_store, args=(entries,), name="verifier-progress", daemon=True).start()
+
+
+def _store(entries: int) -> None:
+    try:
+        record_progress(entries)
+    except DatabaseError as error:  # the next report tries again
+        log.warning("progress not stored", error=type(error).__name__)
+    finally:
+        connection.close()
 
 
 def check_until(stopping: threading.Event) -> None:

@@ -313,7 +313,7 @@ def test_the_page_says_how_far_the_verification_is(log, reads_alice, monkeypatch
         record_progress(entries)
         seen.append(words(reads_alice.get("/audit/verification")))
 
-    monkeypatch.setattr(background_verification, "record_progress", look)
+    monkeypatch.setattr(background_verification, "store_progress", look)
     ask(reads_alice)
     assert "It begins as soon as" in words(reads_alice.get("/audit/verification"))
 
