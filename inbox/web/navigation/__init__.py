@@ -1,1 +1,1 @@
-"""What leads from page to page: the rail, and the settings of a team."""
+"""The ways from page to page: the rail, and the settings of a team."""
