@@ -80,8 +80,7 @@ def _title(chart: ColumnChart, days: Sequence[date]) -> str:
         return gettext("No calls in {days} days.").format(days=len(days))
     says = ngettext(
         "{count} call in {days} days, on {day}.",
-        "{count} calls in {days} days, most on {day}: {most}.",
+        "{count} calls in {days} days, most on {day}.",
         chart.total,
     )
-    day, most = chart.busiest.name, chart.busiest.total
-    return says.format(count=chart.total, days=len(days), day=day, most=most)
+    return says.format(count=chart.total, days=len(days), day=chart.busiest.name)

@@ -65,7 +65,6 @@ def rail_of(counts: ListCounts) -> list[RailGroup]:
     ]
     activity = [
         RailLink(("runs",), gettext("Runs"), "play", reverse("runs"), "g r"),
-        RailLink(("threads",), gettext("Threads"), "messages-square", reverse("threads"), "g t"),
         RailLink(("audit",), gettext("Audit"), "scroll-text", reverse("audit")),
         RailLink(("metrics",), gettext("Oversight"), "chart-column", reverse("metrics")),
     ]

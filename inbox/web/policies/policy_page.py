@@ -19,8 +19,8 @@ from inbox.actions.policies.versions import (
 from inbox.queries.people.access import is_installation_admin, require
 from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
+from inbox.queries.policies.history.last_month import last_month
 from inbox.queries.policies.known_names import known_names
-from inbox.queries.policies.last_month import last_month
 from inbox.queries.policies.policies import (
     parse_stored_policy,
     policy_state,

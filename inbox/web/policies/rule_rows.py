@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.queries.policies.last_month import LastMonth
+from inbox.queries.policies.history.last_month import LastMonth
 from inbox.queries.policies.policies import parse_stored_policy
 from inbox.rules.policies.language.policy import Effect, Mode, Rule
 from inbox.rules.policies.language.sentences import effect_sentence, requirement_sentences

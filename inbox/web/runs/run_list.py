@@ -22,10 +22,10 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.run_filters import RunFilter, RunState
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Chip, Select
 from inbox.web.base.pages import page, see_other, show
 from inbox.web.base.zones import local
-from inbox.web.runs.durations import duration_text
 from inbox.web.runs.thread_timeline import RUN_STATES
 from inbox.web.runs.time_axis import Bar, ThreadTimes, TimeAxis, thread_times
 

@@ -22,9 +22,9 @@ from inbox.rules.runs.headings import call_heading
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.durations import duration_text
 from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
-from inbox.web.runs.durations import duration_text
 from inbox.web.runs.thread_timeline import CALL_STATES, RUN_STATES
 from inbox.web.runs.time_axis import Bar, Phase, ThreadTimes, TimeAxis, thread_times
 

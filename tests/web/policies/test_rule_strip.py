@@ -5,7 +5,7 @@ import re
 import pytest
 
 from inbox.actions.policies.versions import save_draft
-from inbox.queries.policies import rule_impact
+from inbox.queries.policies.history import rule_impact
 from inbox.rules.people.access import SEED
 from tests.support.policies.past_calls import copy_requests
 from tests.support.policies.published import administrator, rule, tool_is, up_to

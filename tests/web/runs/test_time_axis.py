@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone, translation
 
-from inbox.web.runs.durations import duration_text
+from inbox.web.base.durations import duration_text
 from inbox.web.runs.time_axis import MIN_WIDTH, WIDTH, TimeAxis
 
 START = datetime(2026, 11, 28, 13, 1, 40, tzinfo=UTC)

@@ -50,7 +50,7 @@ from inbox.web.policies.editing.rule_form import (
 )
 from inbox.web.policies.editing.rule_templates import TEMPLATES
 from inbox.web.policies.editing.team_tools import team_tools
-from inbox.web.policies.strip import strip_of
+from inbox.web.policies.rule_strip import strip_of
 
 if TYPE_CHECKING:
     from inbox.models import Team

@@ -12,7 +12,7 @@ from django.db.models.functions import Length
 from inbox.models import AuditEntry, Decision, Interrupt, Team
 from inbox.platform import clock
 from inbox.queries.policies.backtests import require_drafting
-from inbox.queries.policies.last_month import MAX_CALLS, PastCall, past_calls
+from inbox.queries.policies.history.last_month import MAX_CALLS, PastCall, past_calls
 from inbox.queries.policies.past_requests import past_requests
 from inbox.queries.policies.policies import installation_policies
 from inbox.rules.people.access import Actor

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from inbox.actions.policies.installation import publish_installation_policy
-from inbox.queries.policies import rule_impact as impact_module
-from inbox.queries.policies.rule_impact import rule_impact
+from inbox.queries.policies.history import rule_impact as impact_module
+from inbox.queries.policies.history.rule_impact import rule_impact
 from inbox.rules.errors import Forbidden
 from inbox.rules.people.access import SEED
 from inbox.rules.policies.backtest import PastOutcome

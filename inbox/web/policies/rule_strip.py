@@ -7,17 +7,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.queries.policies.rule_impact import decided_titles, rule_impact
+from inbox.platform import clock
+from inbox.queries.policies.history.rule_impact import decided_titles, rule_impact
 from inbox.rules.people.access import Actor
 from inbox.rules.policies.backtest import PastOutcome
 from inbox.rules.policies.impact import MetCall, RuleImpact, limit_of, limit_value
 from inbox.rules.policies.language.policy import Effect, Op, Policy, Rule
 from inbox.rules.policies.past_calls import DAYS
 from inbox.web.base.charts import FEWEST, HEIGHT, WIDTH, Dot, Point, dot_chart
+from inbox.web.base.zones import local
 from inbox.web.policies.backtest_page import OUTCOMES
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
     if limit is None or len(drawn) < FEWEST:
         return None
     calls = {call.id: call for call in drawn}
-    end = timezone.now()
+    end = clock.now()
     begin = end - timedelta(days=DAYS)
     points = [
         Point(call.at, call.amount or 0, _SERIES.get(call.outcome, "expired"), call.id)
@@ -113,7 +114,7 @@ def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
         "days": [
             (
                 f"{_LEFT + _WIDTH * share:.0f}",
-                date_format(timezone.localtime(begin + (end - begin) * share), gettext("j M")),
+                date_format(local(begin + (end - begin) * share), gettext("j M")),
             )
             for share in (0, 0.25, 0.5, 0.75)
         ],

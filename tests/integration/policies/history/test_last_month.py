@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.queries.policies.last_month import MAX_CALLS, last_month
+from inbox.queries.policies.history.last_month import MAX_CALLS, last_month
 from inbox.rules.errors import NotFound
 from inbox.rules.policies.language.policy import Effect
 from inbox.rules.policies.past_calls import CallEnd, percentages
@@ -120,7 +120,7 @@ def test_only_the_latest_calls_are_counted(world, bob, monkeypatch):
     approve(row, bob)
     row.refresh_from_db()
     copy_requests([row], 12)
-    monkeypatch.setattr("inbox.queries.policies.last_month.MAX_CALLS", 10)
+    monkeypatch.setattr("inbox.queries.policies.history.last_month.MAX_CALLS", 10)
 
     month = month_of(world)
 
