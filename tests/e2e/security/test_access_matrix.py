@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from tests.support.http.agui_client import run_input
+from tests.support.http.agui_client import Door, run_input
 from tests.support.notifications.decision_links import allow_links, mailed_link, send
 from tests.support.security import routes
 from tests.support.security.callers import (
@@ -160,9 +160,11 @@ def test_no_answer_tells_an_outsider_anything_of_the_team(callers, things, subte
 def streamed(product, demo_callers):
     """A thread of the running product."""
     with httpx.Client(base_url=product.url, timeout=20) as http:
+        door = Door(http, demo_callers["k_run"].token)
+        external_id = door.run(run_input("rehearse:echo"))[0]["threadId"]
         headers = demo_callers["k_read"].headers
         threads = http.get("/api/threads", headers=headers).json()["results"]
-    thread = next(thread for thread in threads if thread["agent"] == "rehearsal")
+    thread = next(thread for thread in threads if thread["thread_id"] == external_id)
     return Things(
         interrupt_id="",
         run_id="",
