@@ -84,12 +84,15 @@ client-typescript: dev ## Build the TypeScript client, install it into an empty 
 lint: dev ## Run the checks that need no test
 	@$(MAKE) --no-print-directory --jobs 2 $(addprefix --,$(filter output-sync,$(.FEATURES))) $(LINT)
 
-LINT := $(addprefix lint-,types client-types style imports names dead-code migrations)
+LINT := $(addprefix lint-,types client-types style scripts imports names dead-code migrations)
 .PHONY: $(LINT)
 
 lint-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+lint-scripts:
+	$(BIN)/oxlint --deny-warnings static/js
+	$(BIN)/oxfmt --check static
 lint-types:
 	$(BIN)/mypy
 lint-client-types:

@@ -36,7 +36,10 @@ let draftRequest;
 /** Ask the server for the changes that the form would make, shortly after the last keystroke. */
 function previewChanges(form) {
   clearTimeout(previewTimer);
-  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", ["changes", "approve-label"]);
+  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", [
+    "changes",
+    "approve-label",
+  ]);
 }
 
 /** Post the form without deciding, and replace these elements; a later request aborts this one. */

@@ -14,8 +14,12 @@ const MAX_AGE_MS = 3 * 24 * 3_600_000;
 const SAVE_DELAY_MS = 300;
 /** Not values: confirmations are given anew, and the others belong to the page. */
 const LEFT_OUT = new Set([
-  ...["csrfmiddlewaretoken", "view_digest"],
-  ...["opened", "seen", "unseen", "despite_restore"],
+  "csrfmiddlewaretoken",
+  "view_digest",
+  "opened",
+  "seen",
+  "unseen",
+  "despite_restore",
 ]);
 
 let saveTimer;

@@ -132,7 +132,8 @@ export function decisionBeingSent() {
 function followLater(event) {
   const link = event.target.closest("a[href]");
   const { button, ctrlKey, metaKey, shiftKey, altKey } = event;
-  if (!sending || !link || link.target || button || ctrlKey || metaKey || shiftKey || altKey) return;
+  if (!sending || !link || link.target || button || ctrlKey || metaKey || shiftKey || altKey)
+    return;
   if (link.matches("[data-sheet]") || (link.hash && link.pathname === location.pathname)) return;
   drop(event);
   nextAddress = link.href;

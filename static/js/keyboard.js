@@ -77,7 +77,9 @@ function move(step) {
     openNeighbour(step);
     return;
   }
-  const links = [...document.querySelectorAll(".row-title")].filter((link) => link.checkVisibility());
+  const links = [...document.querySelectorAll(".row-title")].filter((link) =>
+    link.checkVisibility(),
+  );
   const focused = links.indexOf(document.activeElement);
   const open = links.findIndex((link) => link.closest("[aria-current]"));
   const next = focused >= 0 ? focused + step : open >= 0 && step ? open + step : 0;
@@ -86,7 +88,9 @@ function move(step) {
 
 /** The row that has the focus, or else the open one. */
 function focusedRow() {
-  return document.activeElement.closest(".row") ?? document.querySelector("#rows .row[aria-current]");
+  return (
+    document.activeElement.closest(".row") ?? document.querySelector("#rows .row[aria-current]")
+  );
 }
 
 /** Select a row for a bulk decision; a row off screen is only scrolled into view. */

@@ -53,7 +53,10 @@ async function suggest(field) {
   const start = name.toLowerCase();
   const isMatch = (person) =>
     person.username.toLowerCase().startsWith(start) ||
-    person.name.toLowerCase().split(" ").some((word) => word.startsWith(start));
+    person.name
+      .toLowerCase()
+      .split(" ")
+      .some((word) => word.startsWith(start));
   const options = people.filter(isMatch).slice(0, MOST_OPTIONS).map(optionOf);
   const list = listOf(field);
   list.replaceChildren(...options);
@@ -109,7 +112,9 @@ export function completeMentions() {
   isUsed = true;
   const isField = ({ target }) => target.matches?.("[data-mentions]");
   document.addEventListener("input", (event) => isField(event) && suggest(event.target));
-  document.addEventListener("keydown", (event) => isField(event) && onKey(event), { capture: true });
+  document.addEventListener("keydown", (event) => isField(event) && onKey(event), {
+    capture: true,
+  });
   document.addEventListener("focusout", (event) => isField(event) && close(event.target));
   // The field keeps the focus.
   document.addEventListener("pointerdown", (event) => {

@@ -33,7 +33,8 @@ const OURS = { isOurs: true };
 /** Return whether a URL leads to a request of the list on this page, so that it can be swapped. */
 export function canOpen(url) {
   const [, kind] = url.pathname.match(REQUEST) ?? [];
-  if (!kind || url.origin !== location.origin || !document.querySelector("#list #rows")) return false;
+  if (!kind || url.origin !== location.origin || !document.querySelector("#list #rows"))
+    return false;
   // The list stays, so it has to be the one that the link belongs to.
   const list = withoutToast(new URL(main.dataset.url, location.href));
   const isOfDecided = list.pathname.startsWith("/decided/");
@@ -264,7 +265,8 @@ export async function loadMore() {
 export function openFirst() {
   const link = document.querySelector("#rows[data-notify] .row-title");
   if (!link || main.dataset.interrupt || !isWide() || !document.querySelector("#choose")) return;
-  if (canOpen(new URL(link.href))) openRequest(link.href, { history: "replace", movesFocus: false });
+  if (canOpen(new URL(link.href)))
+    openRequest(link.href, { history: "replace", movesFocus: false });
 }
 
 /** Show the request on screen as the agent sent it. */
@@ -306,6 +308,7 @@ addEventListener("popstate", ({ state }) => {
     keepShown();
     return;
   }
-  if (!isRefreshPaused() && canOpen(url) && saveDraft()) openRequest(location.href, { history: "none" });
+  if (!isRefreshPaused() && canOpen(url) && saveDraft())
+    openRequest(location.href, { history: "none" });
   else location.reload();
 });

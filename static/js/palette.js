@@ -31,19 +31,27 @@ function isUsable(element) {
 /** Return the commands of the page: what can be done now, places, and filters. */
 function collect() {
   const result = [];
-  const add = (group, label, run) => label && result.push({ group: dialog.dataset[group], label, run });
+  const add = (group, label, run) =>
+    label && result.push({ group: dialog.dataset[group], label, run });
   const click = (element) => () => element.click();
   const isVisible = (element) => isUsable(element) && element.checkVisibility();
   for (const button of document.querySelectorAll("#decide-buttons button[aria-keyshortcuts]")) {
-    if (isVisible(button)) add("request", button.querySelector("span").textContent.trim(), startOf(button));
+    if (isVisible(button))
+      add("request", button.querySelector("span").textContent.trim(), startOf(button));
   }
-  for (const element of document.querySelectorAll("#head [data-key], #head [data-action], #bar [data-key]")) {
+  for (const element of document.querySelectorAll(
+    "#head [data-key], #head [data-action], #bar [data-key]",
+  )) {
     if (isVisible(element)) add("request", textOf(element), click(element));
   }
-  for (const link of document.querySelectorAll("#rail a[href]")) add("go", textOf(link), click(link));
-  for (const link of dialog.querySelectorAll(".palette-pages a")) add("go", textOf(link), click(link));
+  for (const link of document.querySelectorAll("#rail a[href]"))
+    add("go", textOf(link), click(link));
+  for (const link of dialog.querySelectorAll(".palette-pages a"))
+    add("go", textOf(link), click(link));
   for (const name of ["tool", "agent", "reason"]) {
-    for (const option of document.querySelectorAll(`#filter-${name} option[value]:not([value=""])`)) {
+    for (const option of document.querySelectorAll(
+      `#filter-${name} option[value]:not([value=""])`,
+    )) {
       const address = `${dialog.dataset.list}?${new URLSearchParams({ [name]: option.value })}`;
       add(name, option.textContent.trim(), () => location.assign(address));
     }

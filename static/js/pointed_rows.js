@@ -32,9 +32,13 @@ export function holdPlaces(list, newList) {
   const oldIds = new Set(Array.from(list.children, ({ id }) => id));
   const rows = [...newList.children];
   const last = rows.findLastIndex(({ id }) => oldIds.has(id));
-  const heldRows = Array.from(list.children, (row) => rows.find(({ id }) => id === row.id) ?? row.cloneNode(true));
+  const heldRows = Array.from(
+    list.children,
+    (row) => rows.find(({ id }) => id === row.id) ?? row.cloneNode(true),
+  );
   heldRows.push(...rows.slice(last + 1));
-  const isOther = heldRows.length !== rows.length || rows.some((row, index) => row !== heldRows[index]);
+  const isOther =
+    heldRows.length !== rows.length || rows.some((row, index) => row !== heldRows[index]);
   isHeld = isPointing && !document.hidden && last >= 0 && isOther;
   const count = rows.slice(0, last + 1).filter(({ id }) => !oldIds.has(id)).length;
   place.textContent = isHeld && count ? fill(messages.newRows, { count }) : "";

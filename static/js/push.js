@@ -55,7 +55,8 @@ function show(state) {
 }
 
 async function showState() {
-  const hasPush = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
+  const hasPush =
+    "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
   const existing = hasPush && window.isSecureContext ? await subscription() : null;
   const row = existing && (await rowOf(existing));
   const tag = row?.querySelector("[data-this-browser]");

@@ -11,8 +11,16 @@ const day = 24 * hour;
 const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long", timeZone });
 const shortTime = new Intl.DateTimeFormat(lang, { timeStyle: "short", timeZone });
 const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
-const dateAndTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short", timeZone });
-const preciseTime = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium", timeZone });
+const dateAndTime = new Intl.DateTimeFormat(lang, {
+  dateStyle: "medium",
+  timeStyle: "short",
+  timeZone,
+});
+const preciseTime = new Intl.DateTimeFormat(lang, {
+  dateStyle: "medium",
+  timeStyle: "medium",
+  timeZone,
+});
 const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
 
 const units = [
@@ -64,7 +72,11 @@ const formats = {
     if (left < 10 * minute) return formats.left(at);
     const away = [Math.floor(left / hour), Math.floor((left % hour) / minute)];
     const words = ["hour", "minute"].flatMap((unit, at) =>
-      away[at] ? new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "short" }).format(away[at]) : [],
+      away[at]
+        ? new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "short" }).format(
+            away[at],
+          )
+        : [],
     );
     return `${shortTime.format(at)}, ${fill(messages.left, { time: words.join(" ") })}`;
   },

@@ -82,7 +82,9 @@ export function startToasts() {
 }
 
 function showNewest() {
-  const decision = stored().filter((each) => each.isLimited && isInTime(each)).at(-1);
+  const decision = stored()
+    .filter((each) => each.isLimited && isInTime(each))
+    .at(-1);
   if (!decision?.html) return;
   const page = new DOMParser().parseFromString(decision.html, "text/html");
   document.body.append(document.adoptNode(page.querySelector("#toast")));
@@ -191,7 +193,10 @@ function undoMany(decision) {
   const form = document.createElement("form");
   form.method = "post";
   form.action = decision.undo;
-  const fields = [["csrfmiddlewaretoken", csrfToken()], ["list", decision.list]];
+  const fields = [
+    ["csrfmiddlewaretoken", csrfToken()],
+    ["list", decision.list],
+  ];
   for (const id of decision.ids.split(" ")) fields.push(["id", id]);
   for (const [name, value] of fields) {
     const field = document.createElement("input");

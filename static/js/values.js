@@ -2,7 +2,8 @@
 
 import { isChanged } from "./decision_form.js";
 
-const INPUT = ":is(input, textarea, select):enabled:not([type=hidden], [type=checkbox][name=opened])";
+const INPUT =
+  ":is(input, textarea, select):enabled:not([type=hidden], [type=checkbox][name=opened])";
 
 /** Show the field of a value, and focus it with its text selected. */
 function edit(value) {
@@ -37,7 +38,8 @@ function isReachable(field) {
 }
 
 function isEmptyAndRequired(field, fields) {
-  if (!field.matches("[type=radio], [type=checkbox]")) return field.ariaRequired === "true" && !field.value;
+  if (!field.matches("[type=radio], [type=checkbox]"))
+    return field.ariaRequired === "true" && !field.value;
   const isChosen = fields.some(({ name, checked }) => name === field.name && checked);
   return field.closest("[data-required]") !== null && !isChosen;
 }
