@@ -282,7 +282,7 @@ def test_nothing_moves_where_motion_is_not_wanted(site, motion):
     with site.open_as("marco", reduced_motion=motion) as page:
         page.goto(f"{site.url}/threads/{run['thread']}/")
         expect(page.locator("#now .now")).to_be_visible()
-        page.locator(".btn").first.hover()
+        page.locator(".rail-link").first.hover()
 
         moving = page.evaluate("document.getAnimations().length")
 
