@@ -132,7 +132,7 @@ def test_who_is_invited_joins_by_signing_in_there(site, provider, invited):
         page.get_by_role("link", name="Sign in with Example Corp").click()
 
         expect(page.locator(".me-name")).to_have_text("Ida")
-        expect(page.locator("h1")).to_contain_text("Demo")
+        expect(page.locator("#detail .bar")).to_contain_text("Demo")
 
 
 @browser
