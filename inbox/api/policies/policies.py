@@ -133,7 +133,7 @@ class Policies(ApiView):
         {201: Version},
         scope=Permission.ADMIN,
         body=Publication,
-        description="Open requests keep the rulings that they have.",
+        description="Open requests keep the rule they were asked under.",
         refusals=(
             errors.InvalidValue,
             errors.PolicyChanged,

@@ -121,7 +121,7 @@ def warning_message(item: RuleWarning, policy: Policy) -> TranslatableMessage:
                 "{rule} asks about every call, so no rule approves anything.", rule=rule
             )
     return TranslatableMessage(
-        "{rule} changes nothing beside {other}.", rule=rule, other=titles[item.detail]
+        "{rule} is covered by {other}.", rule=rule, other=titles[item.detail]
     )
 
 

@@ -31,7 +31,7 @@ SORTS = {
     Sort.OLD: gettext_noop("Oldest first"),
 }
 QUEUES = {
-    Queue.ANY: gettext_noop("Everybody's"),
+    Queue.ANY: gettext_noop("Team"),
     Queue.MINE: gettext_noop("Mine"),
     Queue.TEAM: gettext_noop("My team's"),
     Queue.OTHERS: gettext_noop("Others'"),

@@ -121,7 +121,7 @@ _KINDS = {
 def decider_of(decision: Decision) -> str:
     """Return the name of who decided, for use within a sentence."""
     if decision.actor_label == POLICY.label:
-        return gettext("a grant") if decision.grant_id else gettext("the policy")
+        return gettext("A grant") if decision.grant_id else gettext("The policy")
     return decision.actor_label
 
 

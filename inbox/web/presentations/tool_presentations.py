@@ -263,7 +263,7 @@ _ROLES = {
     "table": gettext_noop("Table"),
     "database": gettext_noop("Database"),
     "rows": gettext_noop("Number of rows"),
-    "rollback": gettext_noop("Way back"),
+    "rollback": gettext_noop("Rollback"),
     "diff": gettext_noop("Diff"),
     "path": gettext_noop("Path"),
     "after": gettext_noop("After"),

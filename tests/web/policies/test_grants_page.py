@@ -97,7 +97,7 @@ def test_a_granted_call_tells_who_allowed_it_and_which_use_it_was(ask, reads_bob
     (granted,) = run.interrupts.all()
     page = words(reads_bob.get(f"/interrupts/{granted.pk}/"))
     assert "Bob allowed further calls: this was call 1 of 2." in page
-    assert "a grant approved this" in page
+    assert "A grant approved this" in page
 
 
 def test_the_team_sees_grants_without_secrets_and_revokes_them(

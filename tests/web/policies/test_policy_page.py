@@ -310,7 +310,7 @@ def test_a_decided_request_names_the_policy(client, world):
     run = start(world, "rehearse:tool_call")
     client.force_login(world.bob)
 
-    assert "the policy approved this" in page(client, f"/interrupts/{run.interrupts.get().pk}/")
+    assert "The policy approved this" in page(client, f"/interrupts/{run.interrupts.get().pk}/")
 
 
 def test_a_draft_shows_its_changes_and_the_warnings(admin, world):
