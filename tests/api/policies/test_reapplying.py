@@ -57,7 +57,7 @@ def test_a_team_without_open_requests_has_nothing_to_apply(admin, world):
     publish(world, SMALL)
 
     assert admin.post(PATH, {}, content_type="application/json").json()["decided"] == 0
-    assert "No open request would get another ruling" in admin.get(PAGE).content.decode()
+    assert "No open request would change" in admin.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize("after", ["x", 1, None, "\0"])
@@ -69,7 +69,7 @@ def test_a_cursor_that_is_no_id_is_refused(admin, interrupts, after):
 
 def test_the_page_lists_the_changes_and_applies_them(admin, interrupts):
     page = admin.get(PAGE).content.decode()
-    assert "1 open request would get another ruling" in page
+    assert "1 open request would change" in page
     assert str(interrupts[0].pk) in page
 
     page = admin.post(f"{PAGE}run").content.decode()
@@ -116,6 +116,6 @@ def test_the_page_offers_to_apply_where_not_all_requests_were_checked(
 
     page = admin.get(PAGE).content.decode()
 
-    assert "None of the first 1 open requests would get another ruling." in page
+    assert "None of the first 1 open requests would change." in page
     assert "Apply</span>" in page
     assert 'data-url="/teams/"' in page

@@ -48,7 +48,7 @@ def test_open_requests_that_would_change_are_listed(admin, client, world):
 
     assert source in page(admin)
     part = page(admin, f"{PATH}reapply/").partition('id="reapply-changes"')[2]
-    assert "1 open request would get another ruling." in part
+    assert "1 open request would change." in part
     assert f"/interrupts/{interrupt.pk}/" in part
     client.force_login(world.bob)
     assert source not in page(client)
