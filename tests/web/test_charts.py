@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.template.loader import render_to_string
 
 from inbox.web.base.charts import Bucket, Point, column_chart, dot_chart
+
+BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def days(*counts):
@@ -121,6 +124,25 @@ def test_amounts_over_two_decades_have_a_logarithmic_axis():
     assert [dot.y for dot in chart.dots] == ["100.0", "66.7", "0.0"]
     assert len(chart.amounts.ticks) <= 4
     assert not dots(5, 500).amounts.is_logarithmic
+
+
+@pytest.mark.parametrize(
+    "amounts", [[1e16, 2e19], [1e-9, 1e-5], [3.1, 3.2, 400.0], [1e300, 1.0], [5e-324, 1.0]]
+)
+def test_an_axis_has_at_most_four_marks_whatever_the_amounts(amounts):
+    points = [Point(BEGIN, amount, "approved") for amount in amounts]
+
+    ticks = dot_chart(points, begin=BEGIN, end=BEGIN + timedelta(days=1)).amounts.ticks
+
+    assert 1 <= len(ticks) <= 5
+
+
+def test_a_limit_above_all_amounts_has_a_place_of_its_own():
+    points = [Point(BEGIN, amount, "approved") for amount in (10.0, 100.0)]
+
+    axis = dot_chart(points, begin=BEGIN, end=BEGIN + timedelta(days=1), limits=[500]).amounts
+
+    assert float(axis.y(500)) < float(axis.y(100)) < float(axis.y(10))
 
 
 def test_dots_without_a_spread_or_without_points_are_no_error():

@@ -11,7 +11,7 @@ grow to the right and downwards. The look of a series is the class `f-<series>`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import ceil, log10
+from math import ceil, floor, log10
 
 #: The order in which series stack, from the bottom up, and stand in legends and tables.
 SERIES = ("rule", "approved", "edited", "rejected", "expired")
@@ -160,9 +160,11 @@ class DotChart:
     amounts: Axis
 
 
-def dot_chart(points: Sequence[Point], *, begin: datetime, end: datetime) -> DotChart:
-    """Return the points between two times as dots."""
-    axis = _axis([point.amount for point in points])
+def dot_chart(
+    points: Sequence[Point], *, begin: datetime, end: datetime, limits: Sequence[float] = ()
+) -> DotChart:
+    """Return the points between two times as dots, on an axis that has these limits, too."""
+    axis = _axis([*(point.amount for point in points), *limits])
     length = (end - begin).total_seconds() or 1
     return DotChart(
         [
@@ -182,8 +184,9 @@ def _axis(amounts: Sequence[float]) -> Axis:
     low, high = min(amounts, default=0), max(amounts, default=0)
     if low > 0 and high / low > _DECADES:
         axis = Axis(low, high, is_logarithmic=True)
-        steps = [step * 10**power for power in range(-3, 15) for step in (1, 2, 5)]
-        values = [step for step in steps if low <= step <= high]
+        powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+        steps = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+        values = [step for step in steps if low <= step <= high] or [low, high]
         values = values[:: ceil(len(values) / 4)]
     else:
         axis = Axis(min(low, 0), high, is_logarithmic=False)

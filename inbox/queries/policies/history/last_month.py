@@ -53,7 +53,8 @@ def last_month(actor: Actor, team_id: UUID) -> LastMonth:
     """
     Return what happened to the calls of the last 30 days, and which rules decided them.
 
-    Reads two queries of at most MAX_CALLS rows. A rule counts in each version that had its id.
+    Reads at most MAX_CALLS calls and the rulings on them. A rule counts in each version that had
+    its id.
 
     Raises:
         NotFound, Forbidden.
@@ -117,8 +118,10 @@ _NO_PARTS = _Parts()
 
 
 def _rulings(team_id: UUID, since: UUID) -> dict[UUID, tuple[Effect, _Parts]]:
-    """Return the last ruling on each request of a team from this one on."""
-    rows = Ruling.objects.filter(interrupt__team=team_id, interrupt__gte=since).order_by("number")
+    """Return the last ruling on each tool call of a team from this one on."""
+    rows = Ruling.objects.filter(
+        interrupt__team=team_id, interrupt__gte=since, interrupt__tool_call__isnull=False
+    ).order_by("number")
     return {
         interrupt: (Effect(effect), _parts(body))
         for interrupt, effect, body in rows.values_list("interrupt_id", "effect", "body")

@@ -117,9 +117,9 @@ def _read_facts(memory: _Facts, team: Team, calls: Sequence[PastCall]) -> bool:
     for batch in _batches(missing):
         rows = Interrupt.objects.filter(pk__in=batch).annotate(size=Length("args"))
         short = rows.filter(size__lte=MAX_CALL_CHARACTERS).values_list("pk", flat=True)
-        memory.readers |= dict.fromkeys(batch)
-        for request, _ in past_requests(team, len(batch), only=list(short)):
-            memory.readers[UUID(request.id)] = FactReader(request.facts)
+        requests = past_requests(team, len(batch), only=list(short))
+        readers = {UUID(request.id): FactReader(request.facts) for request, _ in requests}
+        memory.readers |= dict.fromkeys(batch) | readers
     return len(missing) == len(unread)
 
 
