@@ -106,7 +106,7 @@ class InterruptPage:
 
 @dataclass(frozen=True)
 class ListCounts:
-    """The counts in the navigation: of pending ones up to PENDING_UP_TO, else to COUNT_UP_TO."""
+    """The counts in the navigation: claims up to MAX_CLAIMED_COUNT, the others to PENDING_UP_TO."""
 
     pending: int
     claimed: int

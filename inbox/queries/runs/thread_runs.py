@@ -155,8 +155,9 @@ def _people_of(thread_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[int, str]]:
     endorsements = Endorsement.objects.filter(withdrawn_at=None, voided_at=None)
     pairs: dict[tuple[UUID, int], None] = {}
     for rows in (endorsements, decisions):
-        answers = rows.filter(interrupt__thread__in=thread_ids).order_by("pk")
-        pairs |= dict.fromkeys(answers.values_list("interrupt__thread", "user"))
+        answers = rows.filter(interrupt__thread__in=thread_ids).order_by()
+        first = answers.values_list("interrupt__thread", "user").annotate(first=Min("pk"))
+        pairs |= {(thread, user): None for thread, user, _ in first.order_by("first")}
     users = User.objects.in_bulk({user for _, user in pairs})
     people: dict[UUID, dict[int, str]] = defaultdict(dict)
     for thread, user in pairs:

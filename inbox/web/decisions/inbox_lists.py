@@ -198,6 +198,7 @@ def _list(
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
         "next_url": list_request.page_after(matches.after) if matches.after else "",
         "is_cut": matches.is_cut,
+        "next_due": min((row.at for row in rows if row.time_format == "left"), default=None),
         "next_row": next((row for row in rows if row.is_open and not row.is_current), None),
     }
 

@@ -62,6 +62,12 @@ _GROUPS = (
         ),
     ),
 )
+#: By part: name, URL name, and whether only administrators see it.
+_PARTS = {
+    part: (name, url_name, is_for_admins)
+    for _, links in _GROUPS
+    for part, name, _, url_name, is_for_admins in links
+}
 #: Pages that belong to no team.
 _WITHOUT_TEAM = {"webhooks", "account", "notifications"}
 
@@ -81,20 +87,27 @@ def settings_nav(team: str, *, administers: bool) -> list[NavGroup]:
     ]
 
 
-def place_of(part: str) -> tuple[str, str]:
-    """Return the name of the pages of this part, and the URL name of their first."""
-    return next(
-        (gettext(name), url_name)
-        for _, links in _GROUPS
-        for key, name, _, url_name, _ in links
-        if key == part
-    )
+def part_name(part: str) -> str:
+    """Return the name of the pages of this part."""
+    return gettext(_PARTS[part][0])
 
 
-def switches_to(part: str, teams: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Return slug, name and URL of this part for each of these teams."""
-    _, url_name = place_of(part)
-    return [(slug, name, reverse(url_name, args=[slug])) for slug, name in teams]
+def switches_to(part: str, teams: Sequence[tuple[str, str, bool]]) -> list[tuple[str, str, str]]:
+    """
+    Return slug, name and URL of this part for each of these teams.
+
+    Each is a slug, a name, and whether the person administers the team: where they may not open
+    this part, the URL is that of the people.
+    """
+    _, url_name, is_for_admins = _PARTS[part]
+    return [
+        (
+            slug,
+            name,
+            reverse("team" if is_for_admins and not administers else url_name, args=[slug]),
+        )
+        for slug, name, administers in teams
+    ]
 
 
 def _url(part: str, url_name: str, team: str) -> str:

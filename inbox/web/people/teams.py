@@ -34,7 +34,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
-from inbox.web.navigation.settings_nav import place_of, settings_nav, switches_to
+from inbox.web.navigation.settings_nav import part_name, settings_nav, switches_to
 
 if TYPE_CHECKING:
     from inbox.models import Membership
@@ -244,13 +244,16 @@ def show_members(
 
 def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     """Return the context common to a team's pages; `part` names the current one."""
-    teams = [(row.team.slug, escape_invisible(row.team.name)) for row in teams_with_access(actor)]
+    teams = [
+        (row.team.slug, escape_invisible(row.team.name), row.administers)
+        for row in teams_with_access(actor)
+    ]
     return {
         "team": access.team,
         "team_name": escape_invisible(access.team.name),
         "may_change": access.administers,
         "part": part,
-        "part_name": place_of(part)[0],
+        "part_name": part_name(part),
         "section": "policy" if part == "policy" else "teams",
         "nav": settings_nav(access.team.slug, administers=access.administers),
         "is_unreadable": has_unreadable_policy(access.team),

@@ -114,7 +114,10 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "agents": Select.of(
             "agent",
             gettext("Agent"),
-            [("", gettext("Any")), *((name, name) for name in {*names, filters.agent} if name)],
+            [
+                ("", gettext("Any")),
+                *((name, name) for name in sorted({*names, filters.agent}) if name),
+            ],
             filters.agent,
         ),
         "chips": [

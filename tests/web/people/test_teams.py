@@ -5,9 +5,10 @@ import re
 import pytest
 
 from inbox.actions.people.api_keys import make_key, revoke_key
+from inbox.actions.people.members import make_team
 from inbox.models import ApiKey, Membership, Team
 from inbox.queries.people.api_keys import actor_of_key
-from inbox.rules.people.access import SEED, Permission
+from inbox.rules.people.access import SEED, Permission, Role
 from inbox.web.people.teams import PERMISSIONS, ROLES
 from tests.support.audit.entries import make_admin
 from tests.support.steps import reread
@@ -362,3 +363,25 @@ def test_wrong_networks_of_a_new_key_are_said_beside_the_field(reads_ana, world)
     assert page.status_code == 422
     assert 'id="f-networks-err"' in page.content.decode()
     assert not ApiKey.objects.filter(name="ci").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "elsewhere"), [("groups", "groups/"), ("grants", "grants/"), ("invitations", "")]
+)
+def test_the_switch_keeps_the_page_where_it_may_be_opened(part, elsewhere, ana, reads_ana, world):
+    other = make_team(slug="other", name="Other", actor=SEED)
+    Membership.objects.create(team=other, user=ana, role=Role.VIEWER)
+
+    page = reads_ana.get(f"/teams/{world.team.slug}/{part}/").content.decode()
+
+    switch = page.partition('class="switch-menu"')[2].partition("</ul>")[0]
+    assert f'href="/teams/{world.team.slug}/{part}/"' in switch
+    assert f'href="/teams/other/{elsewhere}"' in switch
+    assert reads_ana.get(f"/teams/other/{elsewhere}").status_code == 200
+
+
+def test_one_team_needs_no_switch(reads_bob, world):
+    page = reads_bob.get(f"/teams/{world.team.slug}/groups/").content.decode()
+
+    assert "switch-menu" not in page
+    assert 'aria-current="page"' in page.partition('class="list settings-nav"')[2]

@@ -198,3 +198,23 @@ def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkey
     assert first["results"] == []
     assert [row["tool"] for row in second["results"]] == ["send_email"]
     assert second["next_after"] is None
+
+
+@pytest.mark.parametrize("query", ["", "?sort=new"])
+def test_the_day_names_the_next_deadline_in_any_order(query, reads_bob, ask):
+    for hours in (1, 20):
+        expire_in(ask("tool_call"), timedelta(hours=hours))
+    (soonest, _) = Interrupt.objects.order_by("expires_at").values_list("expires_at", flat=True)
+
+    day = reads_bob.get(f"/{query}").content.decode().partition('class="day-pane"')[2]
+
+    assert f'datetime="{soonest:%Y-%m-%dT%H:%M}' in day.partition("</time>")[0]
+
+
+def test_the_day_begins_with_a_request_that_is_open(reads_bob, ask, bob):
+    decided, later = ask("tool_call"), ask("confirmation")
+    approve(decided, bob)
+
+    day = reads_bob.get("/?state=all").content.decode().partition('class="day-pane"')[2]
+
+    assert f'btn-primary" href="/interrupts/{later.pk}/' in day
