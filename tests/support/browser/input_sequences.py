@@ -27,6 +27,7 @@ _PLACES: Final = {
     "assign": "[data-action=assign]",
     "snooze": "[data-action=snooze]",
     "note": "#f-reason",
+    "pencil": ".note-toggle",
     "comment": "#f-comment",
     "title": "#detail-title",
     "undo": "#toast form button",

@@ -333,7 +333,7 @@ TOUCH = [
     ),
     touch(
         "a note to reject, then approve by touch",
-        "tap note; type fine; tap approve",
+        "tap pencil; type fine; tap approve",
         {"A": "approved, note fine"},
     ),
     touch("three taps", "tap approve; retap 250; retap 250", A),
