@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from django.urls import reverse
@@ -31,10 +31,14 @@ from inbox.web.runs.time_axis import Bar, Phase, ThreadTimes, TimeAxis, thread_t
 if TYPE_CHECKING:
     from inbox.models import Decision, Endorsement, Interrupt, Run, ToolCall
 
+Item = TypeVar("Item")
+
 #: The latest runs that the page shows at first.
 _MAX_RUNS = 20
 #: Of more requests or calls of one run than these, the first `_UNFOLDED` are shown.
 _MAX_LINES, _UNFOLDED = 5, 3
+#: The most lines of a fold; the history of the thread has all of them.
+_MOST_FOLDED = 200
 #: The least share of time without a run that the page mentions.
 _LEAST_IDLE = 0.005
 
@@ -63,6 +67,7 @@ class Fold:
     id: str
     title: str
     lines: Sequence[Line]
+    rest: int  #: the number of those that are left out
 
 
 @dataclass(frozen=True)
@@ -179,22 +184,21 @@ class _Builder:
             bar=self._bar(phase, run.started_at, run.finished_at),
         )
         requests = sorted(self._requests[run.pk], key=lambda row: row.closed_at is not None)
-        calls = [self._call(call) for call in self._calls[run.pk]]
-        is_long = len(requests) > _MAX_LINES
-        lines, folds = [], []
+        calls = self._calls[run.pk]
+        folds = []
         if len(calls) > _MAX_LINES:
             count = len(calls) - _UNFOLDED
             text = ngettext("{count} more tool call", "{count} more tool calls", count)
-            folds.append(Fold(f"calls-{run.pk}", text.format(count=count), calls[_UNFOLDED:]))
+            folds.append(_fold(f"calls-{run.pk}", text, calls, self._call))
             calls = calls[:_UNFOLDED]
-        lines += calls
-        for request in requests[:_UNFOLDED] if is_long else requests:
-            lines += [self._request(request), *self._answers(request)]
-        if is_long:
+        if len(requests) > _MAX_LINES:
             count = len(requests) - _UNFOLDED
             text = ngettext("{count} more request", "{count} more requests", count)
-            folded = [self._request(request) for request in requests[_UNFOLDED:]]
-            folds.append(Fold(f"requests-{run.pk}", text.format(count=count), folded))
+            folds.append(_fold(f"requests-{run.pk}", text, requests, self._request))
+            requests = requests[:_UNFOLDED]
+        lines = [self._call(call) for call in calls]
+        for request in requests:
+            lines += [self._request(request), *self._answers(request)]
         return RunLines(line, lines, folds)
 
     def _call(self, call: ToolCall) -> Line:
@@ -316,3 +320,11 @@ def _clock(at: datetime) -> str:
     text = date_format(local(at), "H:i")
     is_today = local(at).date() == local(clock.now()).date()
     return text if is_today else f"{date_format(local(at), gettext('j M'))} {text}"
+
+
+def _fold(fold_id: str, title: str, items: Sequence[Item], line: Callable[[Item], Line]) -> Fold:
+    """Return the lines of the items after the first ones; `title` has a place for their number."""
+    folded = items[_UNFOLDED:]
+    lines = [line(item) for item in folded[:_MOST_FOLDED]]
+    rest = len(folded) - len(lines)
+    return Fold(fold_id, title.format(count=len(folded)), lines, rest)

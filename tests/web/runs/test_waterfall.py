@@ -132,20 +132,25 @@ def test_many_requests_of_a_run_are_folded(world, as_agent, reads_bob, count, fo
     html = html_of(reads_bob, run.thread_id)
     visible = re.sub(r"<details.*?</details>", "", html, flags=re.DOTALL)
     assert html.count('class="fall-line is-waiting"') == count
+    # The run, its requests and its calls; all of them are in the table, too.
+    assert html.partition('id="fall-table"')[2].count('<tr><th scope="row">') >= 1 + count
     assert visible.count('class="fall-line is-waiting"') == count - folded
     assert (f"{folded} more requests" in html) == bool(folded)
 
 
-def test_many_calls_of_a_run_are_folded(world, as_agent, reads_bob):
+@pytest.mark.parametrize(("count", "folded", "rest"), [(9, 6, 0), (210, 207, 7)])
+def test_many_calls_of_a_run_are_folded(world, as_agent, reads_bob, count, folded, rest):
     async def play(run_input, _context):
-        for number in range(9):
+        for number in range(count):
             for event in proposed(call_id=f"c{number}", args='{"to": "Ada"}'):
                 yield event
         yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
 
     run = start(world, "go", agent=as_agent(play))
 
-    assert "6 more tool calls" in html_of(reads_bob, run.thread_id)
+    html = html_of(reads_bob, run.thread_id)
+    assert f"{folded} more tool calls" in html
+    assert (f"and {rest} more" in html) == bool(rest)
 
 
 def test_a_rejection_and_a_change_have_their_own_marks(world, bob, reads_bob):
