@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, tzinfo
 from functools import reduce
 from operator import and_, or_
 from uuid import UUID
@@ -86,12 +86,21 @@ class DailyCounts:
 
 
 def tool_calls_for(
-    actor: Actor, filters: CallFilter, *, limit: int = 50, after: UUID | None = None
+    actor: Actor,
+    filters: CallFilter,
+    *,
+    limit: int = 50,
+    after: UUID | None = None,
+    zone: tzinfo = UTC,
 ) -> ToolCallPage:
-    """Return a page of the calls in the actor's scope that match, after the id `after`."""
+    """
+    Return a page of the calls in the actor's scope that match, after the id `after`.
+
+    `zone` is that of the days.
+    """
     parts, condition = _parts(actor, filters)
     page = search(
-        [_within_days(part, filters) for part in parts],
+        [_within_days(part, filters, zone) for part in parts],
         condition,
         limit=limit,
         after=after,
@@ -100,16 +109,18 @@ def tool_calls_for(
     return ToolCallPage(page.rows, after=page.after, is_cut=page.is_cut)
 
 
-def count_by_day(actor: Actor, filters: CallFilter, days: Sequence[date]) -> DailyCounts:
+def count_by_day(
+    actor: Actor, filters: CallFilter, days: Sequence[date], zone: tzinfo = UTC
+) -> DailyCounts:
     """
-    Return the numbers of calls that match on these days (UTC); the days of the filter do not count.
+    Return the numbers of calls that match on these days; the days of the filter do not count.
 
     Words do not count either: they may occur in masked values only.
     """
     parts, condition = _parts(actor, replace(filters, text=""))
     parts = [part.filter(condition) for part in parts]
-    since = max((counted_since(part, days[0], MAX_COUNTED) for part in parts), default=days[0])
-    counts = count_calls(parts, [day for day in days if day >= since])
+    since = max((counted_since(part, days, MAX_COUNTED, zone) for part in parts), default=days[0])
+    counts = count_calls(parts, [day for day in days if day >= since], zone=zone)
     by_day: dict[date, Counter[str]] = {day: Counter() for day in days}
     for day, kind, number in counts:
         by_day[day][kind] += number
@@ -243,10 +254,12 @@ def _has_words(call: ToolCall, words: Sequence[str]) -> bool:
     return all(word.casefold() in text for word in words)
 
 
-def _within_days(part: "QuerySet[ToolCall]", filters: CallFilter) -> "QuerySet[ToolCall]":
+def _within_days(
+    part: "QuerySet[ToolCall]", filters: CallFilter, zone: tzinfo
+) -> "QuerySet[ToolCall]":
     if filters.since:
-        part = part.filter(pk__gte=first_id_of(filters.since))
-    end = first_id_after(filters.until) if filters.until else None
+        part = part.filter(pk__gte=first_id_of(filters.since, zone))
+    end = first_id_after(filters.until, zone) if filters.until else None
     if end is not None:
         part = part.filter(pk__lt=end)
     return part

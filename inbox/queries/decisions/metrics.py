@@ -72,19 +72,20 @@ def metrics_for(
     """
     Return metrics of the actor's teams, or of one team; a call counts on the day proposed.
 
-    `zone` is that of the weekdays and hours.
+    `zone` is that of the days and hours.
     """
     teams, _ = access_scope(actor)
     if team:
         teams = list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
     calls = [ToolCall.objects.filter(team=pk) for pk in teams]
-    since = max((counted_since(part, days[0], MAX_CALLS) for part in calls), default=days[0])
+    since = max((counted_since(part, days, MAX_CALLS, zone) for part in calls), default=days[0])
     counted_days = [day for day in days if day >= since]
-    by_day, by_tool = _counts(calls, counted_days)
-    decisions = _timed_decisions(teams, counted_days[0]) if counted_days else []
+    by_day, by_tool = _counts(calls, counted_days, zone)
+    decisions = _timed_decisions(teams, _start_of(counted_days[0], zone)) if counted_days else []
     is_sampled, decisions = len(decisions) > MAX_ANSWERS, decisions[:MAX_ANSWERS]
     seconds = _seconds_by(decisions, lambda row: row.tool)
     seconds_by_hour = _seconds_by(decisions, lambda row: row.opened_in(zone))
+    start = _start_of(days[0], zone)
     oldest = [_pending(pk).order_by("pk").first() for pk in teams]
     return Metrics(
         by_day=[(day, OutcomeCounts(by_day[day])) for day in days],
@@ -98,7 +99,7 @@ def metrics_for(
         times=decision_times([row.seconds for row in decisions]),
         since=since,
         is_sampled=is_sampled,
-        expired=sum(_closed(pk, InterruptStatus.EXPIRED, days[0]).count() for pk in teams),
+        expired=sum(_closed(pk, InterruptStatus.EXPIRED, start).count() for pk in teams),
         pending=min(MAX_PENDING, sum(_pending(pk)[:MAX_PENDING].count() for pk in teams)),
         oldest=min(filter(None, oldest), key=lambda row: row.pk, default=None),
         by_hour={hour: decision_times(times) for hour, times in seconds_by_hour.items()},
@@ -107,22 +108,22 @@ def metrics_for(
 
 
 def _counts(
-    parts: "Sequence[QuerySet[ToolCall]]", days: Sequence[date]
+    parts: "Sequence[QuerySet[ToolCall]]", days: Sequence[date], zone: tzinfo
 ) -> tuple[Mapping[date, Counter[str]], Mapping[str, Counter[str]]]:
     """Return the numbers of calls by day and outcome, and by tool and outcome."""
     by_day: dict[date, Counter[str]] = defaultdict(Counter)
     by_tool: dict[str, Counter[str]] = defaultdict(Counter)
-    for day, kind, name, count in count_calls(parts, days, "name"):
+    for day, kind, name, count in count_calls(parts, days, "name", zone=zone):
         by_day[day][kind] += count
         by_tool[name][kind] += count
     return by_day, by_tool
 
 
-def _timed_decisions(teams: Sequence[UUID], first: date) -> list[_Timed]:
+def _timed_decisions(teams: Sequence[UUID], start: datetime) -> list[_Timed]:
     """Return the latest decisions: MAX_ANSWERS + 1."""
     values: list[tuple[Any, ...]] = []
     for team in teams:
-        rows = _closed(team, InterruptStatus.RESOLVED, first).order_by("-closed_at")
+        rows = _closed(team, InterruptStatus.RESOLVED, start).order_by("-closed_at")
         rows = rows.exclude(closed_at=F("created_at"))  # answered by policy: nobody waited
         columns = ("closed_at", "created_at", "tool", "tool_call__verdict", "team")
         values += rows.values_list(*columns)[: MAX_ANSWERS + 1]
@@ -167,8 +168,11 @@ def _shares(groups: Mapping[tuple[str, str], Sequence[_Timed]]) -> list[Share]:
     ]
 
 
-def _closed(team: UUID, status: InterruptStatus, first: date) -> "QuerySet[Interrupt]":
-    start = datetime(first.year, first.month, first.day, tzinfo=UTC)
+def _start_of(day: date, zone: tzinfo) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=zone)
+
+
+def _closed(team: UUID, status: InterruptStatus, start: datetime) -> "QuerySet[Interrupt]":
     # The redundant condition lets the planner use the partial index on closed interrupts.
     closed = Interrupt.objects.exclude(status=InterruptStatus.OPEN)
     return closed.filter(team=team, status=status, closed_at__gte=start)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
@@ -26,8 +26,8 @@ class TrailFilter:
     tool: str = ""
     verdict: str = ""  #: on the call: a ToolCallOutcome, or UNDECIDED
     by: str = ""  #: the actor: the id of a person, key or agent, or the name of a part of Signoff
-    since: date | None = None  #: the first day, UTC
-    until: date | None = None  #: the last day, UTC
+    since: date | None = None  #: the first day
+    until: date | None = None  #: the last day
     text: str = ""  #: words, each of which occurs
 
     @property
@@ -113,9 +113,9 @@ class EntryFilter(TrailFilter):
         return super()._fields_of(query, reader) | own
 
 
-def first_id_of(day: date) -> UUID:
+def first_id_of(day: date, zone: tzinfo = UTC) -> UUID:
     """Return the smallest UUIDv7 of a day; keys are ordered by time."""
-    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    start = datetime(day.year, day.month, day.day, tzinfo=zone)
     milliseconds = max(0, int(start.timestamp())) * 1000
     return UUID(int=milliseconds << 80)
 
@@ -125,9 +125,9 @@ def time_of_id(key: UUID) -> datetime:
     return datetime.fromtimestamp((key.int >> 80) / 1000, UTC)
 
 
-def first_id_after(day: date) -> UUID | None:
+def first_id_after(day: date, zone: tzinfo = UTC) -> UUID | None:
     """Return the smallest UUIDv7 of the next day, None if there is no such day."""
     try:
-        return first_id_of(day + timedelta(days=1))
+        return first_id_of(day + timedelta(days=1), zone)
     except OverflowError:
         return None

@@ -101,7 +101,7 @@ class DecisionTimes:
 
 
 def days_ending(today: date, count: int) -> list[date]:
-    """Return `count` days in order, the last one is `today` (UTC)."""
+    """Return `count` days in order, the last one is `today`."""
     return [today - timedelta(days=ago) for ago in range(count - 1, -1, -1)]
 
 

@@ -1,6 +1,7 @@
 """The audit page: tool calls with filters and search."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.timezone import get_current_timezone
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.audit.verification_runs import request_verification
@@ -20,6 +22,7 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import VERDICTS, by_day, call_row
 from inbox.web.audit.strip import strip_of
 from inbox.web.audit.verification_status import badge_for
+from inbox.web.base.days import day_name
 from inbox.web.base.list_filters import Chip, Option, Select
 from inbox.web.base.pages import page, post_page, see_other, show
 
@@ -46,7 +49,9 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     if len(named) == 1:
         # A search for a call's id opens that call.
         return HttpResponseRedirect(reverse("audit_call", args=named))
-    matches = tool_calls.tool_calls_for(actor, filters, limit=_PAGE, after=_cursor(request))
+    matches = tool_calls.tool_calls_for(
+        actor, filters, limit=_PAGE, after=_cursor(request), zone=get_current_timezone()
+    )
     names, chosen = _names(actor), filters.to_query()
     strip = None if filters.words else strip_of(actor, filters)
     context = {
@@ -122,6 +127,7 @@ def _chips(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> l
     chips = []
     for name, value in filters.parameters.items():
         label = dict(names.get(name, [])).get(value, escape_invisible(value))
+        label = day_name(date.fromisoformat(value)) if name in ("since", "until") else label
         chips.append(Chip(gettext(_LABELS[name]), label, _address(filters.without(name))))
     return chips
 

@@ -27,8 +27,15 @@ _SILENT = frozenset({"type", "kind", "object", "ok", "success"})
 def result_words(text: str) -> str:
     """Return a result in one short line; "" if it has no words."""
     try:
+        return _words(text)
+    except RecursionError:  # JSON that is nested too deeply to be masked
+        return ""
+
+
+def _words(text: str) -> str:
+    try:
         value = json.loads(text) if len(text) <= _MAX_PARSED else text
-    except (ValueError, RecursionError):
+    except ValueError:
         value = text
     if isinstance(value, str):
         is_json = value is text and value.lstrip().startswith(("{", "[[", "[{", '["'))

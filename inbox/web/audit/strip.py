@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from django.urls import reverse
+from django.utils.timezone import get_current_timezone
 from django.utils.translation import gettext, ngettext
 
-from inbox.platform import clock
 from inbox.queries.audit import tool_calls
 from inbox.rules.audit.audit_filters import CallFilter
 from inbox.rules.decisions.metrics import by_series
 from inbox.rules.people.access import Actor
 from inbox.web.base.charts import FEWEST, Bucket, ColumnChart, column_chart
-from inbox.web.base.days import day_name
+from inbox.web.base.days import day_name, today
 
 _DAYS, _MAX_DAYS = 30, 90
 _TICKS = 6
@@ -31,8 +31,8 @@ class Strip:
 
 
 def strip_of(actor: Actor, filters: CallFilter) -> Strip:
-    days = _days(filters, clock.now().date())
-    counts = tool_calls.count_by_day(actor, filters, days)
+    days = _days(filters, today())
+    counts = tool_calls.count_by_day(actor, filters, days, get_current_timezone())
     has_days = bool(filters.since or filters.until)
     step = max(1, len(days) // _TICKS)
     buckets = [
@@ -55,10 +55,10 @@ def strip_of(actor: Actor, filters: CallFilter) -> Strip:
     )
 
 
-def _days(filters: CallFilter, today: date) -> Sequence[date]:
-    """Return the days until today, or those that end with the chosen ones of long ago."""
-    last = min(filters.until or today, today)
-    last = today if (today - last).days < _DAYS else last
+def _days(filters: CallFilter, newest: date) -> Sequence[date]:
+    """Return the days until `newest`, or those that end with the chosen ones of long ago."""
+    last = min(filters.until or newest, newest)
+    last = newest if (newest - last).days < _DAYS else last
     chosen = (last - filters.since).days + 1 if filters.since and filters.since <= last else 0
     count = min(max(_DAYS, chosen), _MAX_DAYS, last.toordinal())
     return [last - timedelta(days=ago) for ago in range(count - 1, -1, -1)]

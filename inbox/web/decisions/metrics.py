@@ -29,7 +29,7 @@ from inbox.rules.decisions.metrics import (
 from inbox.rules.people.access import POLICY, Actor
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.charts import FEWEST, Bucket, ColumnChart, column_chart
-from inbox.web.base.days import day_name
+from inbox.web.base.days import day_name, today
 from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Select
 from inbox.web.base.pages import page, show
@@ -106,8 +106,7 @@ class Window:
 @page
 def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200].replace("\0", "")
-    today = clock.now().date()
-    days = days_ending(today, count)
+    days = days_ending(today(), count)
     statistics = metrics_for(actor, days, team=team, zone=get_current_timezone())
     tools = [_tool_row(name, days[0], *counted) for name, counted in statistics.by_tool.items()]
     chart = column_chart(

@@ -22,6 +22,7 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.run_filters import RunFilter, RunState
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.days import day_heading, day_name
 from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Chip, Select
 from inbox.web.base.pages import page, see_other, show
@@ -151,7 +152,7 @@ def _days(latest: Iterable[Run], groups: Mapping[UUID, ThreadRuns]) -> list[Day]
         end = min(max(times.end for _, _, times in threads), _midnight(day, days=1) or now)
         axis = TimeAxis.around(start, end)
         rows = [_row(run, group, times, axis, day) for run, group, times in threads]
-        days.append(Day(day, day_title(day, local(now).date()), axis, rows))
+        days.append(Day(day, day_heading(day), axis, rows))
     return days
 
 
@@ -214,16 +215,6 @@ def _is_waiting(run: Run, group: ThreadRuns) -> bool:
     return run.pk in group.waits and group.waits[run.pk].open_count > 0
 
 
-def day_title(day: date, today: date) -> str:
-    """Return a day as a heading: "Today, 27 November", with the year if it is another one."""
-    text = date_format(day, gettext("j F") if day.year == today.year else "DATE_FORMAT")
-    if day == today:
-        return gettext("Today, {day}").format(day=text)
-    if day == today - timedelta(days=1):
-        return gettext("Yesterday, {day}").format(day=text)
-    return text
-
-
 def _summary(live: int, waiting: int) -> str:
     texts = []
     if live:
@@ -236,7 +227,7 @@ def _summary(live: int, waiting: int) -> str:
 
 def _value(name: str, value: str) -> str:
     if name in ("since", "until"):
-        return date_format(date.fromisoformat(value), "SHORT_DATE_FORMAT")
+        return day_name(date.fromisoformat(value))
     return escape_invisible(value)
 
 

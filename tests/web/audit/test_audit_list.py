@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
@@ -126,7 +127,7 @@ def strip(reader, query=""):
 def test_the_strip_says_what_it_shows_and_has_a_link_for_each_day(reads_ana, decided, bob):
     page = strip(reads_ana)
 
-    assert re.search(r'aria-label="5 calls in 30 days, most on \d+ \w+: 5\."', page)
+    assert re.search(r'aria-label="5 calls in 30 days, most on \d+ \w+\."', page)
     assert page.count("f-approved") - page.count('class="f-approved" cx') == 1
     assert f'href="/audit/?since={today()}&amp;until={today()}"' in page
     assert "As a table" in page
@@ -185,6 +186,43 @@ def test_of_too_many_calls_the_latest_whole_days_are_counted(reads_ana, decided,
 
     assert "Only calls since" in page
     assert "6 calls in 30 days" in reads_ana.get("/audit/").content.decode()
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_later_calls_do_not_hide_the_counts_of_days_long_ago(reads_ana, decided, monkeypatch, most):
+    move(decided[0].interrupts.get(), 100)
+    monkeypatch.setattr(tool_calls, "MAX_COUNTED", most)
+    day = today() - timedelta(days=100)
+
+    text = words(reads_ana.get(f"/audit/?since={day}&until={day}"))
+
+    assert "1 of 1 call" in text
+    assert "Only calls since" not in text
+
+
+@pytest.mark.parametrize("path", ["/audit/", "/audit/metrics/"])
+def test_days_are_those_of_the_reader_on_every_page(reads_ana, decided, path):
+    # A zone in which the day is another one than in UTC.
+    name = "Pacific/Kiritimati" if datetime.now(UTC).hour >= 11 else "Pacific/Pago_Pago"
+    reads_ana.client.cookies["zone"] = name
+    day = decided[0].proposed_at.astimezone(ZoneInfo(name)).date()
+    assert day != decided[0].proposed_at.date()
+    only, other = (f"?since={on}&until={on}" for on in (day, decided[0].proposed_at.date()))
+
+    page = reads_ana.get(path).content.decode().replace("&amp;", "&")
+
+    assert re.search(rf'href="/audit/{re.escape(only)}".*title="[^"]+: 5"', page)
+    assert "UTC" not in plain(page)
+    assert "5 of 5 calls" in words(reads_ana.get(f"/audit/{only}"))
+    assert len(re.findall('id="call-', strip(reads_ana, only))) == 5
+    assert "call-" not in strip(reads_ana, other)
+
+
+def test_chosen_days_are_in_words(reads_ana, decided):
+    text = words(reads_ana.get("/audit/?since=2020-03-05&until=2020-11-09"))
+
+    assert "From: 5 Mar 2020" in text
+    assert "To: 9 Nov 2020" in text
 
 
 def test_nobody_gets_counts_of_another_team(decided, carol, bob):

@@ -412,3 +412,11 @@ def test_calls_are_found_by_the_title_that_a_program_gave(reads_ana, program):
 
     assert listed(reads_ana, "?q=kettle") == ids(call)
     assert listed(reads_ana, "?q=toaster") == []
+
+
+@pytest.mark.parametrize("depth", [450, 500, 800])
+def test_a_result_that_is_nested_deeply_is_no_error(reads_ana, edited, depth):
+    ToolCall.objects.filter(pk=edited.pk).update(result="[" * depth + "1" + "]" * depth)
+
+    assert reads_ana.get("/audit/").status_code == 200
+    assert reads_ana.get(path(edited)).status_code == 200

@@ -55,6 +55,12 @@ def test_a_result_is_never_displayed_as_json(text, words):
     assert result_words(text).lower() == words.lower()
 
 
+@pytest.mark.parametrize("depth", [450, 600, 800, 5_000])
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+def test_deeply_nested_json_is_its_leaf_or_nothing(depth, begin, end):
+    assert result_words(begin * depth + "1" + end * depth) in ("", "1", "A 1")
+
+
 def test_a_long_text_is_cut():
     assert len(result_words("word " * 100)) <= 80
     assert len(result_words(json.dumps({"message": "word " * 100, "id": "i" * 900}))) <= 85

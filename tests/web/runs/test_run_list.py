@@ -100,6 +100,16 @@ def test_days_of_the_filter_are_those_of_the_reader(world, reads_bob, later):
     assert f'id="day-{day}"' in _html(reads_bob, "/runs/")
 
 
+@pytest.mark.parametrize(
+    ("day", "label"), [("2020-03-05", "5 Mar 2020"), ("2024-12-31", "31 Dec 2024")]
+)
+def test_chosen_days_are_in_words(reads_bob, world, day, label):
+    text = words(reads_bob.get(f"/runs/?since={day}&until={day}"))
+
+    assert f"From: {label}" in text
+    assert f"To: {label}" in text
+
+
 def test_links_of_the_filters_keep_the_others(world, reads_bob):
     page = _html(reads_bob, "/runs/?agent=rehearsal&state=failed&q=a+b")
 
