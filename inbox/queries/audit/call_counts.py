@@ -8,7 +8,7 @@ from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 
 from inbox.models import ToolCall
 from inbox.rules.audit.audit_filters import first_id_after, first_id_of, time_of_id
-from inbox.rules.decisions.metrics import BY_RULE
+from inbox.rules.decisions.metrics import BY_RULE, DENIED_BY_RULE
 from inbox.rules.people.access import POLICY
 from inbox.rules.runs.states import ToolCallOutcome
 
@@ -29,9 +29,10 @@ def count_calls(
     *columns: str,
     zone: tzinfo = UTC,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (day, verdict or BY_RULE, the columns, number) for the calls of consecutive days."""
+    """Yield (day, outcome, the columns, number) for the calls of consecutive days."""
     kind = Case(
         When(verdict=ToolCallOutcome.APPROVED, decided_by=POLICY.ident, then=Value(BY_RULE)),
+        When(verdict=ToolCallOutcome.DENIED, decided_by=POLICY.ident, then=Value(DENIED_BY_RULE)),
         default=F("verdict"),
     )
     for part in parts if days else ():

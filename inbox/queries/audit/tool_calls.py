@@ -79,7 +79,7 @@ class ToolCallDetail:
 
 @dataclass(frozen=True)
 class DailyCounts:
-    """Numbers of tool calls by day, and by verdict or BY_RULE."""
+    """Numbers of tool calls by day, and by verdict, BY_RULE or DENIED_BY_RULE."""
 
     by_day: Mapping[date, Counter[str]]
     since: date  #: the first day that is counted

@@ -10,11 +10,12 @@ from inbox.rules.runs.states import ToolCallOutcome
 #: The choices for the number of days, including today.
 WINDOWS = (7, 30, 90)
 DEFAULT_DAYS = 30
-#: The outcome of a call that the policy approved, beside those of ToolCallOutcome.
-BY_RULE = "rule"
+#: The outcomes of calls that the policy approved or denied, beside those of ToolCallOutcome.
+BY_RULE, DENIED_BY_RULE = "rule", "denied by rule"
 #: The series of a chart (SERIES) by outcome; "" stands for calls without a decision.
 SERIES_OF = {
     BY_RULE: "rule",
+    DENIED_BY_RULE: "rule",
     ToolCallOutcome.APPROVED: "approved",
     ToolCallOutcome.ANSWERED: "approved",
     ToolCallOutcome.EDITED: "edited",
@@ -46,7 +47,7 @@ class OutcomeCounts:
 
     @property
     def approved(self) -> int:
-        """Approved with or without edits."""
+        """Approved by people, with or without edits."""
         return self._of(ToolCallOutcome.APPROVED, ToolCallOutcome.EDITED)
 
     @property
@@ -55,6 +56,7 @@ class OutcomeCounts:
 
     @property
     def denied(self) -> int:
+        """Denied by people."""
         return self._of(ToolCallOutcome.DENIED)
 
     @property
@@ -70,12 +72,6 @@ class OutcomeCounts:
     def by_rule(self) -> int:
         """Approved by the policy; people did not see them."""
         return self.by_outcome.get(BY_RULE, 0)
-
-    @property
-    def others(self) -> int:
-        """Neither approved, denied, sent back nor expired: most needed no decision."""
-        decided = self.by_rule + self.approved + self.denied + self.sent_back + self.expired
-        return self.all - decided
 
     @property
     def approval_rate(self) -> float | None:

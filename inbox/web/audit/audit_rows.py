@@ -65,7 +65,11 @@ _METHODS = {
 _WAITING = (gettext_noop("Waiting for a decision"), "warn", "circle-dashed")
 _RAN = (gettext_noop("Ran without approval"), "rule", "play")
 _NEVER_ASKED = (gettext_noop("Never asked"), "line", "circle-minus")
-_RULE = (gettext_noop("Ran by rule"), "rule", "play")
+#: What the policy decided.
+_BY_RULE = {
+    ToolCallOutcome.APPROVED: (gettext_noop("Ran by rule"), "rule", "play"),
+    ToolCallOutcome.DENIED: (gettext_noop("Denied by rule"), "rule", "circle-x"),
+}
 _NOT_RUN = (ToolCallState.NOT_RUN, ToolCallState.LAPSED, ToolCallState.PROPOSED)
 
 
@@ -94,7 +98,7 @@ class CallRow:
     started_at: datetime | None
     settled_at: datetime | None
     result: str
-    decision_time: str  #: from the proposal to the decision, "" without one
+    decision_time: str  #: from the proposal to the decision, "" without people
     start_time: str  #: from the decision, or the proposal, to the start
     run_time: str
 
@@ -147,7 +151,9 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         started_at=call.started_at,
         settled_at=call.settled_at,
         result=_result(call, label),
-        decision_time=_span_between(call.proposed_at, decided_at),
+        decision_time=""
+        if call.decided_by == POLICY.ident
+        else _span_between(call.proposed_at, decided_at),
         start_time=_span_between(decided_at or call.proposed_at, call.started_at),
         run_time=_span_between(call.started_at, call.settled_at),
     )
@@ -199,10 +205,9 @@ def _state(call: ToolCall) -> str:
 
 def _outcome(call: ToolCall, interrupts: Sequence[Any]) -> tuple[str, str, str]:
     """Return label, tone and icon; a call without a decision ran only if it has started."""
-    if call.verdict == ToolCallOutcome.APPROVED and call.decided_by == POLICY.ident:
-        return _RULE
     if call.verdict:
-        return VERDICTS[ToolCallOutcome(call.verdict)]
+        labels = VERDICTS | (_BY_RULE if call.decided_by == POLICY.ident else {})
+        return labels[ToolCallOutcome(call.verdict)]
     if any(interrupt.closed_at is None for interrupt in interrupts):
         return _WAITING
     if call.effect == CLIENT_EFFECT:

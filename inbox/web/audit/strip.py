@@ -14,6 +14,7 @@ from inbox.rules.decisions.metrics import by_series
 from inbox.rules.people.access import Actor
 from inbox.web.base.charts import FEWEST, Bucket, ColumnChart, column_chart
 from inbox.web.base.days import day_name, today
+from inbox.web.base.numbers import number_text
 
 _DAYS, _MAX_DAYS = 30, 90
 _TICKS = 6
@@ -83,4 +84,4 @@ def _title(chart: ColumnChart, days: Sequence[date]) -> str:
         "{count} calls in {days} days, most on {day}.",
         chart.total,
     )
-    return says.format(count=chart.total, days=len(days), day=chart.busiest.name)
+    return says.format(count=number_text(chart.total), days=len(days), day=chart.busiest.name)

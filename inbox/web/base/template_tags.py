@@ -18,6 +18,7 @@ from inbox.forms.number_format import number_format
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.numbers import number_text
 from inbox.web.base.theme import Theme, cookie_name
 from inbox.web.presentations.highlighting import highlighted
 from inbox.web.presentations.markup_time import markup_time
@@ -120,6 +121,10 @@ def safe_markdown(context: template.Context, text: str) -> SafeString | None:
 
 #: Makes invisible characters visible: for every text of people and agents.
 register.filter("visible", escape_invisible)
+
+
+#: A count in the reader's format.
+register.filter("number", number_text)
 
 
 @register.filter

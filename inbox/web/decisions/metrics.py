@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
-from django.utils.formats import number_format
 from django.utils.timezone import get_current_timezone
 from django.utils.translation import gettext, ngettext
 
@@ -32,6 +31,7 @@ from inbox.web.base.charts import FEWEST, Bucket, ColumnChart, column_chart
 from inbox.web.base.days import day_name, today
 from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Select
+from inbox.web.base.numbers import number_text, percent_text
 from inbox.web.base.pages import page, show
 
 if TYPE_CHECKING:
@@ -151,7 +151,11 @@ def _chart_title(chart: ColumnChart) -> str:
     if chart.busiest is None:
         return ""
     says = ngettext("{count} call, on {day}.", "{count} calls, most on {day}: {most}.", chart.total)
-    return says.format(count=chart.total, day=chart.busiest.name, most=chart.busiest.total)
+    return says.format(
+        count=number_text(chart.total),
+        day=chart.busiest.name,
+        most=number_text(chart.busiest.total),
+    )
 
 
 def _cells(statistics: Metrics) -> list[Cell]:
@@ -175,7 +179,10 @@ def _cells_title(cells: Sequence[Cell]) -> str:
     busiest = max(cells, key=lambda cell: cell.count)
     says = gettext("Most requests come on {day} at {hour}: {count}, median wait {median}.")
     return says.format(
-        day=busiest.day, hour=busiest.hour, count=busiest.count, median=busiest.median
+        day=busiest.day,
+        hour=busiest.hour,
+        count=number_text(busiest.count),
+        median=busiest.median,
     )
 
 
@@ -183,37 +190,39 @@ def _tiles(statistics: Metrics, days: Sequence[date]) -> list[Tile]:
     counts, times, oldest = statistics.counts, statistics.times, statistics.oldest
     since = {"since": days[0]}
     return [
-        Tile(gettext("Tool calls"), _number(counts.all), url=_audit(since)),
+        Tile(gettext("Tool calls"), number_text(counts.all), url=_audit(since)),
         Tile(
             gettext("Ran by rule"),
-            _number(counts.by_rule),
+            number_text(counts.by_rule),
             url=_audit({**since, "by": POLICY.ident}),
         ),
         Tile(
             gettext("Approval rate"),
             _percent(counts.approval_rate),
-            gettext("{count} approved").format(count=_number(counts.approved)),
+            gettext("{count} approved").format(count=number_text(counts.approved)),
             _audit({**since, "decision": "approved"}),
         ),
         Tile(
             gettext("Edited before approval"),
             _percent(counts.edit_rate),
-            gettext("{count} edited").format(count=_number(counts.edited)),
+            gettext("{count} edited").format(count=number_text(counts.edited)),
             _audit({**since, "decision": "edited"}),
         ),
         Tile(
             gettext("Median response time"),
             _duration(times.median),
-            gettext("90 % within {time}").format(time=_duration(times.p90)),
+            gettext("90\N{NO-BREAK SPACE}% within {time}").format(time=_duration(times.p90))
+            if times.count
+            else "",
         ),
         Tile(
             gettext("Expired requests"),
-            _number(statistics.expired),
+            number_text(statistics.expired),
             url=f"{reverse('decided')}?state=expired",
         ),
         Tile(
             gettext("Pending requests"),
-            _number(statistics.pending) + ("+" if statistics.pending == MAX_PENDING else ""),
+            number_text(statistics.pending) + ("+" if statistics.pending == MAX_PENDING else ""),
             gettext("oldest: {time}").format(time=_duration(_age(oldest))) if oldest else "",
             reverse("interrupt", args=[oldest.pk]) if oldest else reverse("pending"),
         ),
@@ -237,10 +246,6 @@ def _share_row(row: Share, url: str) -> ShareRow:
         edited=_percent(row.counts.edit_rate),
         median=_duration(row.times.median),
     )
-
-
-def _number(count: int) -> str:
-    return number_format(count, use_l10n=True, force_grouping=True)
 
 
 def _days(request: HttpRequest) -> int:
@@ -282,7 +287,7 @@ def _tool_row(name: str, since: date, counts: OutcomeCounts, times: DecisionTime
 
 
 def _percent(share: float | None) -> str:
-    return _NONE if share is None else f"{round(100 * share)}\N{NO-BREAK SPACE}%"
+    return _NONE if share is None else percent_text(share)
 
 
 def _duration(seconds: float | None) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
-from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.actions.limits.set_limits import set_team_limits
@@ -17,6 +16,7 @@ from inbox.queries.people.members import TeamAccess
 from inbox.rules import errors
 from inbox.rules.limits.team_limits import Limit, LimitUse
 from inbox.rules.people.access import Actor
+from inbox.web.base.numbers import number_text
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import team_frame
@@ -138,11 +138,7 @@ def _amount(limit: Limit, number: int | None) -> str:
     """Return a number for people, "" without a limit."""
     if number is None:
         return ""
-    return (
-        filesizeformat(number)
-        if limit in _BYTES
-        else str(number_format(number, force_grouping=True))
-    )
+    return filesizeformat(number) if limit in _BYTES else number_text(number)
 
 
 def _parse_number(text: str) -> int | None:

@@ -23,6 +23,7 @@ from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.durations import duration_text
+from inbox.web.base.numbers import percent_text
 from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.runs.thread_timeline import CALL_STATES, RUN_STATES
@@ -134,7 +135,7 @@ def _shares(times: ThreadTimes, interrupts: Sequence[Interrupt]) -> list[Share]:
         parts.pop()
     shares = [Share(gettext("since the start"), duration_text(times.took), _clock(times.start))]
     shares += [
-        Share(name, duration_text(part), _percent(part / times.took))
+        Share(name, duration_text(part), percent_text(part / times.took))
         for name, part in parts
         if part
     ]
@@ -143,12 +144,6 @@ def _shares(times: ThreadTimes, interrupts: Sequence[Interrupt]) -> list[Share]:
         text = gettext("{count} open").format(count=open_count) if open_count else ""
         shares.append(Share(gettext("requests"), str(len(interrupts)), text))
     return shares
-
-
-def _percent(share: float) -> str:
-    if 0 < share < _LEAST_IDLE:
-        return gettext("under 1\N{NO-BREAK SPACE}%")
-    return f"{round(100 * share)}\N{NO-BREAK SPACE}%"
 
 
 class _Builder:

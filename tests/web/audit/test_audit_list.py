@@ -106,6 +106,21 @@ def test_a_call_that_the_policy_allowed_ran_by_rule(reads_ana, world, as_agent):
     assert counts.by_day[today()] == {"rule": 1}
 
 
+def test_a_call_that_the_policy_denied_is_no_rejection(reads_ana, decided, world):
+    ToolCall.objects.filter(pk=decided[-1].pk).update(decided_by="system:policy")
+
+    row = row_of(reads_ana, decided[-1])
+    page = reads_ana.get(f"/audit/calls/{decided[-1].pk}/")
+
+    assert "Denied by rule:" in plain(row)
+    assert "Rejected" not in plain(row)
+    assert 'class="c-rule"' in row
+    assert re.search(r'<td class="call-after"></td>', row)
+    assert "Denied by rule" in words(page)
+    assert not re.search(r"after \d+ m?s Started", words(page))
+    assert "Rejected:" in plain(row_of(reads_ana, decided[-2]))
+
+
 def test_a_result_is_words_and_not_json(reads_ana, decided):
     ToolCall.objects.filter(pk=decided[0].pk).update(
         state="settled",

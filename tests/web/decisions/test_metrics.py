@@ -7,11 +7,13 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.utils import translation
 
 from inbox.models import Interrupt, ToolCall
 from inbox.queries.decisions import metrics
 from inbox.queries.decisions.metrics import metrics_for
 from inbox.rules.decisions.metrics import OutcomeCounts, days_ending, decision_times
+from inbox.web.base.numbers import number_text, percent_text
 from tests.support.steps import (
     approve,
     deny,
@@ -149,7 +151,7 @@ def test_without_a_decision_there_is_no_rate():
     counts = OutcomeCounts({"": 3, "answered": 1, "cancelled": 1})
 
     assert (counts.approval_rate, counts.edit_rate) == (None, None)
-    assert (counts.all, counts.others) == (5, 5)
+    assert counts.all == 5
 
 
 def test_days_end_today():
@@ -173,10 +175,10 @@ def test_the_page_has_the_figures_in_words(five, reads_bob):
     assert "Median response time 20 s" in text
     assert "Expired requests 1" in text
     assert f'href="/interrupts/{five[-1].pk}/"' in page.content.decode()
-    assert re.search(r"\d+ Nov 0 1 1 1 2|\d+ \w+ 0 1 1 1 2", text)
+    assert re.search(r"\d+ \w+ 0 1 1 1 2", text)
     assert f'href="/audit/?tool=send_email&amp;since={last_days(7)[0]}"' in page.content.decode()
     assert "1 edited" in text
-    assert "90 % within 1 min" in text
+    assert "90\N{NO-BREAK SPACE}% within 1 min" in page.content.decode()
     assert not re.search(r"\d{4}-\d\d-\d\d", text)
 
 
@@ -193,8 +195,46 @@ def test_calls_that_the_policy_allowed_are_apart_from_those_of_people(five, read
 
     figures = metrics_for(bob, last_days(7))
 
-    assert (figures.counts.by_rule, figures.counts.approved, figures.counts.others) == (1, 1, 1)
+    assert (figures.counts.by_rule, figures.counts.approved) == (1, 1)
     assert "Ran by rule 1" in words(reads_bob.get("/audit/metrics/?days=7"))
+
+
+def test_denials_by_rule_are_not_in_the_approval_rate(five, reads_bob, bob, world):
+    for _ in range(3):
+        (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+        ToolCall.objects.filter(pk=interrupt.tool_call_id).update(
+            verdict="denied", decided_by="system:policy"
+        )
+    ToolCall.objects.filter(pk=five[2].tool_call_id).update(verdict="")
+
+    figures = metrics_for(bob, last_days(7))
+    text = words(reads_bob.get("/audit/metrics/?days=7"))
+
+    assert figures.counts.by_outcome["denied by rule"] == 3
+    assert (figures.counts.approval_rate, figures.counts.denied) == (1, 0)
+    assert "Approval rate 100 %" in text
+    assert re.search(r"\d+ \w+ 3 1 1 0 3", text), "the series of what a rule decided"
+    assert "Decided by rule" in text
+
+
+@pytest.mark.parametrize(
+    ("approved", "denied", "text"),
+    [(1, 299, "under 1 %"), (1, 200, "under 1 %"), (1, 99, "1 %"), (0, 5, "0 %"), (5, 0, "100 %")],
+)
+def test_a_small_share_is_not_none(approved, denied, text):
+    rate = OutcomeCounts({"approved": approved, "denied": denied}).approval_rate
+
+    with translation.override("en"):
+        assert percent_text(rate) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def test_without_answers_there_is_no_time_of_most_of_them(world, reads_bob):
+    start(world, "rehearse:tool_call")
+
+    text = words(reads_bob.get("/audit/metrics/?days=7"))
+
+    assert "Median response time \N{EN DASH}" in text
+    assert "within" not in text
 
 
 def test_waits_are_by_weekday_and_hour_of_the_zone(five, bob):
@@ -221,6 +261,36 @@ def test_few_answers_are_a_sentence_and_many_a_picture(five, world, bob, reads_b
 
     assert 'class="heat"' in page
     assert page.count("As a table") == 2
+    assert re.findall(r'"level-(\d)" width="10"', page) == ["0", "1", "2", "3", "4"]
+    assert "Days and hours are in your time zone." in page
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("en", "4,212"), ("de", "4.212"), ("it", "4.212")],
+)
+def test_counts_are_in_the_format_of_the_reader(language, text):
+    with translation.override(language):
+        assert number_text(4212) == text
+
+
+def test_counts_of_charts_and_tables_are_grouped(five, world, client, monkeypatch):
+    (call,) = ToolCall.objects.filter(pk=five[0].tool_call_id)
+    calls = []
+    for number in range(1, 1200):
+        fields = {field.attname: getattr(call, field.attname) for field in call._meta.fields}
+        fields |= {"id": UUID(int=call.pk.int + number), "tool_call_id": f"call-{number}"}
+        calls.append(ToolCall(**fields))
+    ToolCall.objects.bulk_create(calls)
+    client.force_login(world.bob)
+    pages = ["/audit/metrics/?days=7", "/audit/", f"/audit/?since={last_days(1)[0]}"]
+
+    for language, text in (("en", "1,204"), ("de", "1.204")):
+        client.cookies["django_language"] = language
+        for page in pages:
+            markup = client.get(page).content.decode()
+            assert text in markup
+            assert not re.search(r"\b120[0-4]\b", re.sub(r"#icon|[xyd]=\"[^\"]*\"", "", markup))
 
 
 def test_more_pending_requests_than_a_badge_shows_are_counted(world, reads_bob):
