@@ -9,15 +9,13 @@ from django.db import transaction
 from inbox.models import AuditVerification
 from inbox.models.locks import lock_background_verification
 from inbox.platform.clock import database_now
-from inbox.queries.audit.verification_runs import is_waiting, progress_of
+from inbox.queries.audit.verification_runs import LEASE, is_requested, progress_of
 from inbox.queries.people.access import teams_of
 from inbox.rules.errors import Forbidden
 from inbox.rules.people.access import Actor
 from inbox.rules.text.messages import TranslatableMessage
 
 EVERY = timedelta(minutes=5)
-#: A lost process blocks the verification for at most this long.
-LEASE = timedelta(minutes=30)
 FULL_EVERY = timedelta(days=1)
 #: People start the next one after this time, and after ten times that which the last one took.
 AGAIN_AFTER = timedelta(seconds=30)
@@ -74,14 +72,14 @@ def claim_verification() -> AuditVerification | None:
     check = lock_background_verification()
     if check.not_before > now:
         return None
-    is_requested = is_waiting(check)
+    is_forced = is_requested(check)
     check.not_before, check.started_at, check.checked = now + LEASE, now, 0
     check.save(update_fields=["not_before", "started_at", "checked"])
     # Findings of former versions have no codes, so pages cannot describe them.
     has_old_findings = any("code" not in finding for finding in check.findings)
     last = check.fully_verified_at
     is_old = last is None or last < now - FULL_EVERY
-    check.is_full_due = is_requested or is_old or has_old_findings
+    check.is_full_due = is_forced or is_old or has_old_findings
     return check
 
 

@@ -13,6 +13,8 @@ from inbox.rules.people.access import Actor
 
 #: A verification runs every few minutes; an older result is not current.
 STALE_AFTER = timedelta(hours=1)
+#: A lost process blocks the verification for at most this long, and people wait no longer for it.
+LEASE = timedelta(minutes=30)
 #: The verifier's places outside of chains, and those of unreadable entries.
 _OF_ALL = ("log", "positions", "position", "blocks", "checkpoint", "checkpoints", "note")
 _UNREADABLE = ("line", "after_line")
@@ -37,16 +39,22 @@ class VerificationRun:
     problems: Sequence[VerificationProblem]
 
 
-def is_waiting(check: AuditVerification) -> bool:
+def is_requested(check: AuditVerification) -> bool:
     """Return whether a person asked for a verification that has not begun."""
     asked_at, began_at = check.requested_at, check.started_at
     return asked_at is not None and (began_at is None or began_at < asked_at)
 
 
+def is_overdue(check: AuditVerification, now: datetime) -> bool:
+    """Return whether a person asked for a verification that no process has begun in time."""
+    asked_at = check.requested_at
+    return is_requested(check) and asked_at is not None and now >= asked_at + LEASE
+
+
 def progress_of(check: AuditVerification, now: datetime) -> int | None:
     """Return the number of entries read by the verification on its way; None without one."""
-    if is_waiting(check):
-        return 0
+    if is_requested(check):
+        return None if is_overdue(check, now) else 0
     began_at, ended_at = check.started_at, check.at
     is_running = began_at is not None and (ended_at is None or ended_at < began_at)
     return check.checked if is_running and now < check.not_before else None
@@ -58,10 +66,10 @@ def is_verification_due() -> bool:
     return check is None or check.not_before <= database_now()
 
 
-def verification_progress() -> int | None:
-    """Return the number of entries read by the verification on its way; None without one."""
-    check = AuditVerification.objects.first()
-    return progress_of(check, database_now()) if check else None
+def verification_progress() -> tuple[int | None, bool]:
+    """Return `progress_of` and `is_overdue` of the verification."""
+    check, now = AuditVerification.objects.first(), database_now()
+    return (progress_of(check, now), is_overdue(check, now)) if check else (None, False)
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:

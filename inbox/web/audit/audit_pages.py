@@ -81,8 +81,14 @@ def verify(request: HttpRequest, actor: Actor) -> HttpResponse:
 
 @page
 def verification(request: HttpRequest, actor: Actor) -> HttpResponse:
-    """Render the line about the verification, for a page that waits for it."""
-    return render(request, "audit/badge.html", {"badge": badge_for(actor), "verify": True})
+    """Render how far the verification is, or the badge at its end, for a page that waits for it."""
+    badge = badge_for(actor)
+    context = {"badge": badge, "verify": True}
+    if badge.progress is not None:
+        return render(request, "audit/verification.html", context)
+    response = render(request, "audit/verified.html", context)
+    response.headers["HX-Retarget"] = "#badge"
+    return response
 
 
 def _exportable(actor: Actor, filters: CallFilter) -> Mapping[str, Any] | None:

@@ -18,6 +18,7 @@ from inbox.queries.audit.verification_runs import (
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.durations import duration_text
+from inbox.web.base.numbers import number_text
 from tools.audit_verifier import PLACES, PROBLEMS
 
 if TYPE_CHECKING:
@@ -36,15 +37,16 @@ class Badge:
     notes: Sequence[str]
     problems: Sequence[tuple[str, str]]  #: (text, URL of its entry or "")
     entries: int = 0  #: that were verified
-    took: str = ""  #: the duration of the verification
+    took: str = ""  #: the duration of the verification, "" if it was not of all entries
     head: str = ""  #: the first and last digits of the root
     progress: int | None = None  #: entries read by the one on its way, None without one
+    is_overdue: bool = False  #: no process has begun the one that a person started
 
 
 def badge_for(actor: Actor) -> Badge:
-    run, progress = last_verification(actor), verification_progress()
+    run, (progress, is_overdue) = last_verification(actor), verification_progress()
     if run is None or run.is_stale:
-        return replace(_unverified(run), progress=progress)
+        return replace(_unverified(run), progress=progress, is_overdue=is_overdue)
     check, point = run.row, run.row.checkpoint
     return Badge(
         tone={"intact": "ok", "tampered": "bad"}.get(check.verdict, "warn"),
@@ -55,9 +57,12 @@ def badge_for(actor: Actor) -> Badge:
         notes=_notes(check),
         problems=list(dict.fromkeys(map(describe, run.problems))),
         entries=check.verified_entries,
-        took=duration_text(timedelta(seconds=check.seconds)) if check.seconds is not None else "",
+        took=duration_text(timedelta(seconds=check.seconds))
+        if check.seconds is not None and check.at == check.fully_verified_at
+        else "",
         head=f"{point['root'][:4]}…{point['root'][-4:]}" if point.get("root") else "",
         progress=progress,
+        is_overdue=is_overdue,
     )
 
 
@@ -86,8 +91,8 @@ def _basis(check: "AuditVerification") -> str:
         "{reached} entries verified against the checkpoint of {size} with root "
         "{root}…, signed by {key}:"
     ).format(
-        reached=check.verified_entries,
-        size=check.checkpoint["size"],
+        reached=number_text(check.verified_entries),
+        size=number_text(check.checkpoint["size"]),
         root=check.checkpoint["root"][:12],
         key=escape_invisible(check.key_name),
     )

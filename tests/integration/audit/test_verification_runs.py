@@ -319,5 +319,73 @@ def test_the_page_says_how_far_the_verification_is(log, reads_alice, monkeypatch
 
     background_verification.check_if_due()
 
-    assert "Verifying, 1 entries so far." in seen[0]
+    assert "Verifying, 1 entry so far." in seen[0]
     assert 'hx-trigger="load delay:1s"' not in reads_alice.get("/audit/").content.decode()
+
+
+def test_a_verification_of_new_entries_has_no_time_of_all(
+    log, world, later, reads_alice, monkeypatch
+):
+    monkeypatch.setattr(background_verification, "SMALL", 10)
+    background_verification.check_if_due()
+    assert "entries checked at" in words(reads_alice.get("/audit/"))
+
+    for minutes, has_new in ((6, True), (12, False)):
+        if has_new:
+            start(world, "rehearse:echo")
+            transparency_log.append_and_sign()
+        later(minutes=minutes)
+        assert background_verification.check_if_due()
+        text = words(reads_alice.get("/audit/"))
+        assert "The audit trail is intact." in text
+        assert "checked at" not in text
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_nobody_waits_for_ever_without_the_key(log, later, reads_alice, is_first):
+    if not is_first:
+        background_verification.check_if_due()
+    assert "Verifying" in ask(reads_alice)
+
+    later(minutes=31)
+
+    for text in (words(reads_alice.get("/audit/")), words(reads_alice.get("/audit/verification"))):
+        assert "Verifying" not in text
+        assert "No process has begun the last verification. Start Signoff where" in text
+        assert "Verify now" in text
+    assert "Verifying" in ask(reads_alice)
+    assert background_verification.check_if_due()
+    assert "No process has begun" not in words(reads_alice.get("/audit/"))
+
+
+def test_only_the_progress_is_replaced_until_the_end(log, reads_alice):
+    ask(reads_alice)
+    page = reads_alice.get("/audit/").content.decode()
+    waits = reads_alice.get("/audit/verification")
+    background_verification.check_if_due()
+    end = reads_alice.get("/audit/verification")
+
+    assert page.count('role="status" id="verified"') == 1
+    assert page.count("hx-get") == waits.content.decode().count("hx-get") == 1
+    assert 'id="badge"' not in waits.content.decode()
+    assert "role=" not in waits.content.decode()
+    assert "HX-Retarget" not in waits.headers
+    assert end.headers["HX-Retarget"] == "#badge"
+    assert end.content.decode().count("hx-swap-oob") == 1
+    assert "hx-get" not in end.content.decode()
+
+
+def test_a_page_that_waits_does_not_keep_the_session(log, reads_alice):
+    ask(reads_alice)
+
+    for page in ("/audit/", "/audit/verification"):
+        markup = reads_alice.get(page).content.decode()
+        assert """hx-headers='{"X-Signoff-Refresh": "1"}'""" in markup
+
+
+def test_the_history_is_read_again_where_it_is(log, reads_alice, pages):
+    ask(reads_alice)
+
+    for page in pages:
+        assert '<a href="">Reload</a>' in reads_alice.get(page).content.decode()
+    assert "hx-get" not in reads_alice.get(pages[1]).content.decode()
