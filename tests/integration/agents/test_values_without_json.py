@@ -46,7 +46,7 @@ PAGES = [
     "/",
     "/decided/",
     "/runs/",
-    "/threads/",
+    "/runs/",
     "/threads/{thread}/",
     "/audit/",
     "/audit/calls/{call}/",
