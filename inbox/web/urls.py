@@ -244,6 +244,7 @@ urlpatterns = [
     path("teams/<slug:team>/policy/changes/", changes_page.changes, name="policy_changes"),
     path("teams/<slug:team>/policy/new/", rule_pages.new_rule, name="new_policy_rule"),
     path("teams/<slug:team>/policy/new/add", rule_pages.add_rule, name="add_policy_rule"),
+    path("teams/<slug:team>/policy/strip", rule_pages.strip, name="policy_strip"),
     path("teams/<slug:team>/policy/rules/<slug:rule_id>/", rule_pages.rule, name="policy_rule"),
     path(
         "teams/<slug:team>/policy/rules/<slug:rule_id>/save",

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from inbox.actions.policies.versions import save_draft
+from inbox.models import PolicyDraft
 from inbox.queries.policies.history import rule_impact
 from inbox.rules.people.access import SEED
 from tests.support.policies.past_calls import copy_requests
@@ -107,3 +108,41 @@ def test_a_rule_of_another_tool_matches_nothing(admin, world):
 
     assert "Matching calls in the last 30 days: 0" in text
     assert "would run" not in text
+
+
+def fields(**more):
+    return {
+        "name": "Small",
+        "effect": "allow",
+        "mode": "enforce",
+        "tools": ["send_email"],
+        "when-0-fact": "amount",
+        "when-0-comparison": "lte",
+        "when-0-value": "50",
+        **more,
+    }
+
+
+def test_the_strip_follows_the_form_before_it_is_saved(admin, world):
+    decided(world, approve, 10, 20, 60)
+
+    texts = [
+        words(admin.post("/teams/tests/policy/strip", fields(**{"when-0-value": limit})))
+        for limit in ("10", "50")
+    ]
+
+    assert ["1 would run" in texts[0], "2 would run" in texts[1]] == [True, True]
+    assert not PolicyDraft.objects.exists()
+
+
+@pytest.mark.parametrize("limit", ["", "a lot", "1.2.3"])
+def test_an_incomplete_form_has_no_strip(admin, limit):
+    response = admin.post("/teams/tests/policy/strip", fields(**{"when-0-value": limit}))
+
+    assert response.status_code == 204
+
+
+def test_only_administrators_get_a_strip(client, world):
+    client.force_login(world.bob)
+
+    assert client.post("/teams/tests/policy/strip", fields()).status_code == 403

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
@@ -183,6 +185,20 @@ def add_rule(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @post_page
 def save_rule(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> HttpResponse:
     return _save(request, actor, team, rule_id)
+
+
+@post_page
+def strip(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    """Return the strip for the fields of a form that is being written; nothing is stored."""
+    place = _place(actor, team)
+    form = read_form(request.POST)
+    policy = _policy_of_rule(form, place, place.types(tool_names(form)))
+    if policy is None:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    rule_id = request.POST.get("rule_id", "")
+    access = team_access(actor, team)
+    past = _past(actor, access.team, place, policy.rules[0], rule_id)
+    return render(request, "policies/strip.html", past)
 
 
 def _save(request: HttpRequest, actor: Actor, team: str, rule_id: str) -> HttpResponse:
