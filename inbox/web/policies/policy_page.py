@@ -254,7 +254,7 @@ def _show(
         "most_comment": MAX_COMMENT_CHARACTERS,
         "problems": (),
         "comment": "",
-        "is_reviewed": status != 200,
+        "is_reviewed": status != 200 or "review" in request.GET,
         **team_frame(actor, access, "policy"),
         **more,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
@@ -17,7 +18,7 @@ from inbox.rules.policies.backtest import PastOutcome
 from inbox.rules.policies.impact import MetCall, RuleImpact, limit_of, limit_value
 from inbox.rules.policies.language.policy import Effect, Op, Policy, Rule
 from inbox.rules.policies.past_calls import DAYS
-from inbox.web.base.charts import FEWEST, HEIGHT, WIDTH, Dot, Point, dot_chart
+from inbox.web.base.charts import FEWEST, HEIGHT, WIDTH, Axis, Dot, Point, dot_chart
 from inbox.web.base.zones import local
 from inbox.web.policies.backtest_page import OUTCOMES
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Dots that are drawn, and contradictions that are listed.
 MOST_DOTS, MOST_LISTED = 400, 10
+#: The length of an axis from which a limit that is dragged is a whole number.
+WHOLE_FROM = 20
 #: The plot inside of the picture, which has room for labels at the left and below.
 _LEFT, _TOP, _WIDTH, _HEIGHT = 60, 12, 930, 248
 _WOULD = {
@@ -49,12 +52,19 @@ _MARKS = {
 }
 
 
-def strip_of(actor: Actor, team: Team, policy: Policy, rule: Rule) -> dict[str, Any]:
-    """Return the strip; `policy` is the draft, whose other rules take part."""
+def strip_of(
+    actor: Actor, team: Team, policy: Policy, rule: Rule, *, limit_field: str = ""
+) -> dict[str, Any]:
+    """
+    Return the strip; `policy` is the draft, whose other rules take part.
+
+    `limit_field` is the field of the form that has the limit, "" if it is in none.
+    """
     impact = rule_impact(actor, team, policy, rule)
     contradictions = impact.contradictions
     listed = contradictions[:MOST_LISTED]
     titles = decided_titles(actor, team.pk, [call.id for call in listed])
+    plot = _plot(impact, rule, limit_field)
     return {
         "total": len(impact.calls),
         "read": impact.read,
@@ -78,7 +88,8 @@ def strip_of(actor: Actor, team: Team, policy: Policy, rule: Rule) -> dict[str, 
         ],
         "table": _table(impact),
         "effects": [gettext(words) for words in _WOULD.values()],
-        "plot": _plot(impact, rule),
+        "plot": plot,
+        "limits": {limit_field: _limits(plot, impact)} if plot and limit_field else {},
     }
 
 
@@ -92,7 +103,7 @@ def _table(impact: RuleImpact) -> list[tuple[str, list[int]]]:
     ]
 
 
-def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
+def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | None:
     """Return the dots by time and amount; None without a limit, or with too few amounts."""
     limit = limit_of(rule)
     drawn = [call for call in impact.calls if call.amount is not None][:MOST_DOTS]
@@ -111,6 +122,7 @@ def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
     return {
         "dots": [_dot(item, calls[item.point.url]) for item in chart.dots],
         "ticks": [(f"{_y(y):.1f}", _number(value)) for y, value in chart.amounts.ticks],
+        "marks": [(f"{value:.12g}", value) for _, value in chart.amounts.ticks],
         "days": [
             (
                 f"{_LEFT + _WIDTH * share:.0f}",
@@ -120,12 +132,50 @@ def _plot(impact: RuleImpact, rule: Rule) -> dict[str, Any] | None:
         ],
         "line": f"{line:.1f}",
         "limit": _number(limit_value(limit)),
+        "slider": _slider(chart.amounts, limit_value(limit), limit_field) if limit_field else None,
+        "applies_above": applies_above,
         "zone": (f"{_TOP}", f"{line - _TOP:.1f}")
         if applies_above
         else (f"{line:.1f}", f"{_TOP + _HEIGHT - line:.1f}"),
         "is_partial": len(drawn) < len(impact.calls),
         "drawn": len(drawn),
     }
+
+
+def _slider(axis: Axis, limit: float, limit_field: str) -> dict[str, Any]:
+    """Return the range to drag; of a logarithmic axis it has the place in percent."""
+    step = 1.0 if axis.is_logarithmic else _step(axis.high - axis.low)
+    place = HEIGHT - float(axis.y(limit)) if axis.is_logarithmic else limit
+    low, high = (0, HEIGHT) if axis.is_logarithmic else (axis.low, axis.high)
+    return {
+        "field": limit_field,
+        "min": f"{low:.12g}",
+        "max": f"{ceil(high / step) * step:.12g}",
+        "step": f"{step:g}",
+        "value": f"{place:.12g}",
+        "low": repr(axis.low),
+        "high": repr(axis.high),
+        "is_logarithmic": axis.is_logarithmic,
+        "top": _TOP,
+        "bottom": _TOP + _HEIGHT,
+    }
+
+
+def _step(length: float) -> float:
+    """Return a round step of which 100 or more fit into a length; of long ones, a whole number."""
+    power = 10.0 ** floor(log10(length / 100)) if length > 1e-300 else 1.0
+    step = next(step for step in (5, 2, 1) if step * power * 100 <= length or step == 1) * power
+    return max(step, 1.0) if length >= WHOLE_FROM else step
+
+
+def _limits(plot: dict[str, Any], impact: RuleImpact) -> list[tuple[str, str]]:
+    """Return round limits to choose, each with the number of calls that are up to it."""
+    amounts = [call.amount for call in impact.calls if call.amount is not None]
+    return [
+        (name, gettext("{number} up to it").format(number=sum(at <= value for at in amounts)))
+        for name, value in plot["marks"]
+        if value > 0
+    ]
 
 
 def _dot(dot: Dot, call: MetCall) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def who_can_do_what(site, page, key):
 @screen
 def the_draft_of_a_policy(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
-    page.click("button[name=save]")
+    page.click("button[name=save][value=publish]")
     expect(page.locator("#draft-title")).to_be_visible()
 
 
@@ -121,7 +121,7 @@ def a_policy_file_that_is_not_valid(site, page, key):
 @screen
 def the_changes_of_a_draft(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
-    page.click("button[name=save]")
+    page.click("button[name=save][value=publish]")
     expect(page.locator("#draft-title")).to_be_visible()
     page.goto(f"{site.url}/teams/demo/policy/changes/")
     expect(page.locator("ins").first).to_be_visible()
@@ -156,11 +156,26 @@ def a_new_rule(site, page, key):
 @screen
 def a_rule_with_errors(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
-    page.fill("#f-when-0-value", "fifty")
-    page.get_by_role("button", name="Add an exception").click()
-    page.fill("#f-unless-0-fact", "to")
-    page.click("button[name=save]")
+    page.click("#f-when-0-value")
+    page.fill("#in-when-0-value", "fifty")
+    page.keyboard.press("Escape")
+    page.click("button[name=save][value=publish]")
     expect(page.locator(".errsum")).to_be_visible()
+
+
+@screen
+def a_rule_with_an_open_menu(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=small-amounts")
+    page.click("#f-when-0-fact")
+    expect(page.locator("#menu-when-0-fact")).to_be_visible()
+
+
+@screen
+def a_rule_with_its_people(site, page, key):
+    page.goto(f"{site.url}/teams/demo/policy/new/?template=production")
+    page.locator("details.settings > summary").first.click()
+    page.click("#f-people")
+    expect(page.locator("#menu-people")).to_be_visible()
 
 
 @screen

@@ -331,6 +331,7 @@ GET  teams/<slug:team>/policy/changes/           302 404 200 200 200 404 302 302
 POST teams/<slug:team>/policy/import             302 404 403 403 422 404 302 302 302 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/new/               302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/new/add            302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
+POST teams/<slug:team>/policy/strip              302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/new-calendar/      302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
 POST teams/<slug:team>/policy/new-calendar/add   302 404 403 403 303 404 302 302 302 302 302 302 302 302 302 302
 GET  teams/<slug:team>/policy/calendars/<slug:name>/ 302 404 403 403 200 404 302 302 302 302 302 302 302 302 302 302
@@ -515,6 +516,7 @@ _WHOLE: dict[str, dict[str, Any]] = {
     "POST teams/<slug:team>/policy/save": {"document": '{"rules": []}'},
     "POST teams/<slug:team>/policy/<int:number>/draft": {},
     "POST teams/<slug:team>/policy/new/add": _RULE,
+    "POST teams/<slug:team>/policy/strip": _RULE,
     "POST teams/<slug:team>/policy/rules/<slug:rule_id>/save": _RULE,
     "POST teams/<slug:team>/policy/new-calendar/add": _CALENDAR,
     "POST teams/<slug:team>/policy/calendars/<slug:name>/save": _CALENDAR,

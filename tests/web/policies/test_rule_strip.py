@@ -139,7 +139,58 @@ def test_the_strip_follows_the_form_before_it_is_saved(admin, world):
 def test_an_incomplete_form_has_no_strip(admin, limit):
     response = admin.post("/teams/tests/policy/strip", fields(**{"when-0-value": limit}))
 
-    assert response.status_code == 204
+    assert "The rule is not complete yet." in words(response)
+    assert 'id="strip"' not in response.content.decode()
+
+
+def slider(html):
+    """The attributes of the limit that can be dragged."""
+    (tag,) = re.findall(r'<input\s+id="limit"([^>]*)>', html)
+    return dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+
+
+@pytest.mark.parametrize(
+    ("amounts", "limit", "expected"),
+    [
+        ((10, 20, 30, 40, 70), "50", ("0", "70", "1", "50")),
+        ((1, 2, 3, 4, 7), "5", ("0", "7", "0.05", "5")),
+        ((-40, 20, 30, 40, 160), "500", ("-40", "160", "2", "500")),
+    ],
+)
+def test_the_limit_is_a_range_over_the_amounts(admin, world, amounts, limit, expected):
+    decided(world, approve, *amounts)
+
+    response = admin.post(
+        "/teams/tests/policy/strip", fields(**{"when-0-value": limit, "seen": ""})
+    )
+
+    attributes = slider(response.content.decode())
+    names = ("min", "max", "step", "value")
+    assert tuple(attributes[name] for name in names) == expected
+    assert attributes["data-field"] == "when-0-value"
+
+
+def test_a_range_over_decades_has_the_place_in_percent(admin, world):
+    decided(world, approve, 1, 10, 20, 100, 1000)
+
+    html = admin.post("/teams/tests/policy/strip", fields(**{"when-0-value": "100"}))
+
+    attributes = slider(html.content.decode())
+    assert (attributes["max"], attributes["data-low"], attributes["data-high"]) == (
+        "100",
+        "1.0",
+        "1000.0",
+    )
+    assert "data-logarithmic" in html.content.decode()
+    assert abs(float(attributes["value"]) - 66.7) < 0.1
+
+
+def test_limits_to_choose_say_how_many_calls_are_up_to_them(admin, world):
+    decided(world, approve, 10, 20, 30, 60, 70)
+
+    text = words(admin.post("/teams/tests/policy/strip", fields()))
+
+    assert "40 3 up to it" in text
 
 
 def test_only_administrators_get_a_strip(client, world):

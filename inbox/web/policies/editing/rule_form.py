@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -112,6 +112,7 @@ class RuleForm:
     mode: str = Mode.ENFORCE.value
     tools: Sequence[str] = ()
     other_tools: str = ""
+    agents: Sequence[str] = ()
     rows: Mapping[str, Sequence[Row]] = field(default_factory=lambda: {"when": (), "unless": ()})
     people: Mapping[str, str] = field(default_factory=dict)  #: the number by `Slot.key`
     self_approval: str = ""
@@ -148,22 +149,34 @@ class RuleJson:
 
 def form_of(rule: Rule, types: Mapping[str, str]) -> RuleForm:
     """Return the form of a rule; `types` are as of `rule_json`."""
-    names = tools_of(rule)
-    sides = {"when": rule.when[1:] if names else rule.when, "unless": rule.unless}
+    # Tools and agents are written first; the order of conditions decides nothing.
+    named = {path: next(_named(rule, path), None) for path in ("/tool", "/agent")}
+    others = [item for item in rule.when if all(item is not first for first in named.values())]
+    sides = {"when": others, "unless": rule.unless}
     return RuleForm(
         name=rule.name,
         effect=rule.effect.value,
         mode=rule.mode.value,
-        tools=names,
+        tools=tools_of(rule),
+        agents=_names_of(named["/agent"]),
         rows={side: [_row_of(item, types) for item in items] for side, items in sides.items()},
         **_requirement_fields(rule.require or Requirement()),
     )
 
 
 def tools_of(rule: Rule) -> Sequence[str]:
-    """Return the tools that the first condition names, none if it is about something else."""
-    condition = rule.when[0] if rule.when else None
-    if condition is None or condition.path != "/tool" or condition.negated or condition.each:
+    """Return the tools that a condition of the rule lists, none without such a condition."""
+    return _names_of(next(_named(rule, "/tool"), None))
+
+
+def _named(rule: Rule, path: str) -> Iterator[Condition]:
+    """Yield the conditions that a list of names stands for."""
+    return (item for item in rule.when if item.path == path and _names_of(item))
+
+
+def _names_of(condition: Condition | None) -> Sequence[str]:
+    """Return the names that a condition lists, none if the form would save it in another way."""
+    if condition is None or condition.negated or condition.each:
         return ()
     if condition.op is Op.IS:
         values: tuple[Any, ...] = (condition.value,)
@@ -234,6 +247,7 @@ def read_form(post: QueryDict) -> RuleForm:
         mode=text("mode"),
         tools=post.getlist("tools"),
         other_tools=text("other_tools"),
+        agents=post.getlist("agents"),
         rows={side: _read_rows(post, side) for side in SIDES},
         people={key.removeprefix("people-"): post.get(key, "").strip() for key in slots},
         keys="keys" in post,
@@ -252,13 +266,17 @@ def read_form(post: QueryDict) -> RuleForm:
 
 
 def _read_rows(post: QueryDict, side: str) -> list[Row]:
+    def text(name: str) -> str:
+        return post.get(name, "").strip()
+
     rows = [
         Row(
-            fact=post.get(f"{side}-{number}-fact", "").strip(),
+            # The list of arguments has a field for others beside it.
+            fact=text(f"{side}-{number}-fact") or text(f"{side}-{number}-fact-choice"),
             comparison=post.get(f"{side}-{number}-comparison", ""),
             each=post.get(f"{side}-{number}-each", ""),
-            value=post.get(f"{side}-{number}-value", "").strip(),
-            text=post.get(f"{side}-{number}-text", "").strip(),
+            value=text(f"{side}-{number}-value"),
+            text=text(f"{side}-{number}-text"),
         )
         for number in range(MAX_CONDITIONS + _SPARE)
         if f"{side}-{number}-fact" in post or f"{side}-{number}-text" in post
@@ -276,10 +294,12 @@ def rule_json(form: RuleForm, rule_id: str, types: Mapping[str, str]) -> RuleJso
         rule["name"] = form.name
     for side in SIDES:
         conditions: list[Any] = []
-        if side == "when" and (names := tool_names(form)):
-            op, value = (Op.IS, names[0]) if len(names) == 1 else (Op.IS_ONE_OF, names)
-            conditions.append({"path": "/tool", "op": op.value, "value": value})
-            fields["/when/0"] = "other_tools"
+        named = (("/tool", tool_names(form), "other_tools"), ("/agent", form.agents, "agents"))
+        for path, names, field_name in named if side == "when" else ():
+            if names:
+                op, value = (Op.IS, names[0]) if len(names) == 1 else (Op.IS_ONE_OF, [*names])
+                fields[f"/when/{len(conditions)}"] = field_name
+                conditions.append({"path": path, "op": op.value, "value": value})
         for number, row in enumerate(form.rows[side]):
             if not row.is_blank:
                 at = f"{side}-{number}"

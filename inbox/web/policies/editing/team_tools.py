@@ -1,6 +1,7 @@
 """The tools to choose from in the form for a rule: of the agents' descriptions and of calls."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -28,9 +29,7 @@ def team_tools(actor: Actor, team_id: UUID) -> list[TeamTool]:
         for item in _described_tools(implementation):
             called = tools.get(item["name"], TeamTool(item["name"], {}))
             types = _types_of(item.get("parameters") or {})
-            tools[called.name] = TeamTool(
-                called.name, {**called.arguments, **types}, called.only_reads
-            )
+            tools[called.name] = replace(called, arguments={**called.arguments, **types})
     return sorted(tools.values(), key=lambda tool: tool.name)[:MAX_TOOLS]
 
 
