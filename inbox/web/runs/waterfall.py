@@ -68,7 +68,7 @@ class Fold:
     id: str
     title: str
     lines: Sequence[Line]
-    rest: int  #: the number of those that are left out
+    left_out: int  #: the number of those that are left out
 
 
 @dataclass(frozen=True)
@@ -321,5 +321,5 @@ def _fold(fold_id: str, title: str, items: Sequence[Item], line: Callable[[Item]
     """Return the lines of the items after the first ones; `title` has a place for their number."""
     folded = items[_UNFOLDED:]
     lines = [line(item) for item in folded[:_MOST_FOLDED]]
-    rest = len(folded) - len(lines)
-    return Fold(fold_id, title.format(count=len(folded)), lines, rest)
+    left_out = len(folded) - len(lines)
+    return Fold(fold_id, title.format(count=len(folded)), lines, left_out)

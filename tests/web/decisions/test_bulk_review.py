@@ -398,7 +398,7 @@ def test_the_page_of_review_reads_fifty_as_it_reads_two(
     world, alike, reads_bob, django_assert_max_num_queries
 ):
     rows = open_interrupts(start(world, "rehearse:parallel:50"))
-    reads_bob.get("/threads/")  # writes down, once a minute, where he is signed in
+    reads_bob.get("/runs/")  # writes down, once a minute, where he is signed in
 
     with django_assert_max_num_queries(16):
         reads_bob.get(selected(*alike[:2]))

@@ -138,8 +138,8 @@ def test_many_requests_of_a_run_are_folded(world, as_agent, reads_bob, count, fo
     assert (f"{folded} more requests" in html) == bool(folded)
 
 
-@pytest.mark.parametrize(("count", "folded", "rest"), [(9, 6, 0), (210, 207, 7)])
-def test_many_calls_of_a_run_are_folded(world, as_agent, reads_bob, count, folded, rest):
+@pytest.mark.parametrize(("count", "folded", "left_out"), [(9, 6, 0), (210, 207, 7)])
+def test_many_calls_of_a_run_are_folded(world, as_agent, reads_bob, count, folded, left_out):
     async def play(run_input, _context):
         for number in range(count):
             for event in proposed(call_id=f"c{number}", args='{"to": "Ada"}'):
@@ -150,7 +150,7 @@ def test_many_calls_of_a_run_are_folded(world, as_agent, reads_bob, count, folde
 
     html = html_of(reads_bob, run.thread_id)
     assert f"{folded} more tool calls" in html
-    assert (f"and {rest} more" in html) == bool(rest)
+    assert (f"and {left_out} more" in html) == bool(left_out)
 
 
 def test_a_rejection_and_a_change_have_their_own_marks(world, bob, reads_bob):

@@ -68,7 +68,7 @@ def hostile(world, as_agent):
 @pytest.mark.parametrize("text", PAYLOADS)
 def test_markup_stays_text_on_every_page(hostile, reads_bob, text):
     interrupt = hostile(text)
-    paths = ("/", f"/interrupts/{interrupt.pk}/", "/threads/", f"/threads/{interrupt.thread_id}/")
+    paths = ("/", f"/interrupts/{interrupt.pk}/", "/runs/", f"/threads/{interrupt.thread_id}/")
 
     for path in paths:
         page = reads_bob.get(path).content.decode()

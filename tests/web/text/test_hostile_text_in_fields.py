@@ -138,7 +138,7 @@ def ask_with_text(world, as_agent):
 
 
 def pages_of(reader, run, *interrupts):
-    paths = ["/", "/decided/", "/threads/", f"/threads/{run.thread_id}/"]
+    paths = ["/", "/decided/", "/runs/", f"/threads/{run.thread_id}/"]
     for row in interrupts:
         paths += [f"/interrupts/{row.pk}/", f"/decided/{row.pk}/", f"/similar/{row.pk}/"]
     responses = {path: reader.get(path) for path in paths}
