@@ -184,7 +184,7 @@ def test_a_reviewer_of_one_team_only_sees_its_threads(world, bob, ask, reads_bob
     approve(ask("tool_call"), bob)
     start(world, "rehearse:echo")
 
-    assert "rehearse:echo" in words(reads_bob.get("/threads/"))
-    assert "rehearse" not in words(reads_carol.get("/threads/"))
+    assert "rehearse:echo" in words(reads_bob.get("/runs/"))
+    assert "rehearse" not in words(reads_carol.get("/runs/"))
     assert "Approved" in words(reads_bob.get("/decided/"))
     assert "approved" not in words(reads_carol.get("/decided/"))

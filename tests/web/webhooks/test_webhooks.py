@@ -44,8 +44,8 @@ def path(hook, what=""):
 
 
 def test_only_administrators_are_led_to_webhooks(hook, reads_ana, reads_bob):
-    assert '/webhooks/"' in reads_ana.get("/").content.decode()
-    assert '/webhooks/"' not in reads_bob.get("/").content.decode()
+    assert '/webhooks/"' in reads_ana.get("/teams/").content.decode()
+    assert '/webhooks/"' not in reads_bob.get("/teams/").content.decode()
     assert hook.url in words(reads_ana.get("/webhooks/"))
     assert reads_bob.get("/webhooks/").status_code == 403
 
