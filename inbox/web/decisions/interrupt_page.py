@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.assignees import people_in_comments
@@ -26,6 +27,7 @@ from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
 from inbox.rules.policies.endorsements import endorsed_answer, slot_names
 from inbox.rules.policies.evaluation import Reason
+from inbox.rules.policies.language.sentences import people_text
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
@@ -91,6 +93,7 @@ class SlotView:
     """A place for one person who has to approve."""
 
     names: str  #: of the groups and roles that may fill it
+    who: str  #: "One of finance", "One reviewer / One of finance" after an escalation
     person: str  #: "" while it is open
     user_id: int
     at: datetime | None
@@ -273,6 +276,9 @@ class InterruptPage:
             views.append(
                 SlotView(
                     names=slot_names([options]),
+                    who=" / ".join(
+                        sorted(capfirst(people_text([slot], translate)) for slot in options)
+                    ),
                     person=row.user.display_name if row else "",
                     user_id=row.user_id if row else 0,
                     at=row.created_at if row else None,

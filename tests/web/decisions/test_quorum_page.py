@@ -32,7 +32,7 @@ def test_approving_on_the_page_is_one_of_two(interrupt, reads_bob, dora):
     page = page_of(reads_bob, interrupt)
     assert "1 of 2 approved" in page
     assert "Bob approved" in page
-    assert "One of reviewer" in page
+    assert "One reviewer" in page
     assert "Withdraw my approval" in page
 
 
