@@ -13,6 +13,7 @@ _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|</?[a-z][^>]*>")
 _SAME = {
     *("Webhook", "Webhooks", "Teams"),
     *(
+        "Admin",
         "Agent",
         "Argument",
         "Chat",
@@ -51,7 +52,7 @@ _SAME = {
         "Passkeys",
         "Passkey {number}",
     ),
-    *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M"),
+    *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M", "{number} {unit}"),
 }
 
 

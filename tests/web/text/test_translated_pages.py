@@ -76,6 +76,7 @@ DATA = {
     *("Signoff", "JSON", "Deutsch", "English", "esperanto", "rehearsal", "zzz", "@example.com"),
     *("1.0", "API", "AG-UI 1.0", "Others", "RUN_STARTED", "https://agents.example.com/agui"),
     *("Alice", "Bob", "Dora", "A", "B", "D", "Tests", "view-of-bob", "a-comment", "a-note"),
+    "1 Jan",
     *("send_email", "tool_call", "input_required", "confirmation", "dana", "eve", "to", "subject"),
     *(
         "To",
