@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import staged_interrupts
-from tests.support.browser.site import PHONE, Site, edit_value, rectangle
+from tests.support.browser.site import PHONE, Site, edit_value, press, rectangle
 
 pytestmark = pytest.mark.browser
 
@@ -103,6 +103,21 @@ def test_there_is_one_pane_at_a_time_and_a_way_back(site, mine):
         page.tap(".topbar-menu")
         page.tap("#rail [data-key='g d']")
         page.wait_for_url("**/decided/")
+
+
+def test_the_way_back_is_not_covered_by_who_has_claimed_the_request(site, mine):
+    (interrupt,) = mine(staged_interrupts.REFUND)
+    with site.open_as("priya") as priya:
+        site.open(priya, interrupt)
+        press(priya, "c")
+        expect(priya.locator("#claim .tag-me")).to_be_visible()
+    with site.open_as("marco", locale="de-DE", **PHONE) as page:
+        site.open(page, interrupt)
+        expect(page.locator("#claim .tag")).to_be_visible()
+
+        page.tap(".topbar [data-key=Escape]", timeout=20_000)
+
+        page.wait_for_url(f"{site.url}/")
 
 
 def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
