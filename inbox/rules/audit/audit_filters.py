@@ -10,6 +10,7 @@ from uuid import UUID
 from inbox.rules.decisions.list_filters import ParameterReader
 from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import ToolCallOutcome
+from inbox.rules.text.ids import read_id
 
 #: Matches calls without a decision: undecided ones and those that needed no decision.
 UNDECIDED = "none"
@@ -83,10 +84,7 @@ class CallFilter(TrailFilter):
     @property
     def call_id(self) -> UUID | None:
         """Return the text as an id, None if it is not one."""
-        try:
-            return UUID(self.text) if self.text else None
-        except ValueError:
-            return None
+        return read_id(self.text)
 
 
 @dataclass(frozen=True)
@@ -101,11 +99,7 @@ class EntryFilter(TrailFilter):
         """Return the kinds of actor that `by` may refer to."""
         if self.by.isdigit():
             return [ActorKind.HUMAN]
-        try:
-            UUID(self.by)
-        except ValueError:
-            return [ActorKind.SYSTEM]
-        return [ActorKind.KEY, ActorKind.AGENT]
+        return [ActorKind.KEY, ActorKind.AGENT] if read_id(self.by) else [ActorKind.SYSTEM]
 
     @classmethod
     def _fields_of(cls, query: Mapping[str, str], reader: ParameterReader) -> dict[str, Any]:

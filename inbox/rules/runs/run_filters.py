@@ -10,6 +10,7 @@ from uuid import UUID
 
 from inbox.rules.decisions.list_filters import ParameterReader
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
+from inbox.rules.text.ids import read_id
 
 
 class RunState(StrEnum):
@@ -43,10 +44,7 @@ class RunFilter:
     @property
     def searched_id(self) -> UUID | None:
         """Return the text as an id, None if it is not one."""
-        try:
-            return UUID(self.text) if self.text else None
-        except ValueError:
-            return None
+        return read_id(self.text)
 
     @property
     def parameters(self) -> dict[str, str]:

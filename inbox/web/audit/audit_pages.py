@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -18,6 +17,7 @@ from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import ToolCallOutcome
+from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import VERDICTS, by_day, call_row
 from inbox.web.audit.strip import strip_of
@@ -50,7 +50,11 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         # A search for a call's id opens that call.
         return HttpResponseRedirect(reverse("audit_call", args=named))
     matches = tool_calls.tool_calls_for(
-        actor, filters, limit=_PAGE, after=_cursor(request), zone=get_current_timezone()
+        actor,
+        filters,
+        limit=_PAGE,
+        after=read_id(request.GET.get("after", "")),
+        zone=get_current_timezone(),
     )
     names, chosen = _names(actor), filters.to_query()
     strip = None if filters.words else strip_of(actor, filters)
@@ -141,11 +145,3 @@ def _chips(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> l
 def _address(filters: CallFilter) -> str:
     query = filters.to_query()
     return f"{reverse('audit')}?{query}" if query else reverse("audit")
-
-
-def _cursor(request: HttpRequest) -> UUID | None:
-    """Return the id that the page starts after; None for the first page or an invalid id."""
-    try:
-        return UUID(request.GET["after"]) if "after" in request.GET else None
-    except ValueError:
-        return None

@@ -24,6 +24,7 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Forbidden, NotFound
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
+from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.list_filters import list_url, originating_filter
 from inbox.web.base.pages import page, post_page, show
@@ -230,19 +231,14 @@ def _outcome(row: Interrupt, actor: Actor, refusal: str) -> BulkOutcome:
 
 
 def _ids(texts: Sequence[str]) -> list[UUID]:
-    return [interrupt_id for text in texts if (interrupt_id := _id(text)) is not None]
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    return [interrupt_id for text in texts if (interrupt_id := read_id(text)) is not None]
 
 
 def _digests_by_id(texts: Sequence[str]) -> dict[UUID, str]:
     """Parse the values of check boxes into view digests by interrupt id."""
     pairs = [text.partition(":") for text in texts]
     return {
-        interrupt_id: digest for key, _, digest in pairs if (interrupt_id := _id(key)) is not None
+        interrupt_id: digest
+        for key, _, digest in pairs
+        if (interrupt_id := read_id(key)) is not None
     }

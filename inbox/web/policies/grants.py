@@ -15,6 +15,7 @@ from inbox.queries.people.members import team_access
 from inbox.queries.policies.grants import grant_for, grants_of_team, masked_limits
 from inbox.rules.people.access import ROLE_PERMISSIONS, Actor, Permission
 from inbox.rules.policies.grants import Bound, GrantEnd, Limit
+from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.people.teams import team_frame
@@ -52,7 +53,7 @@ def grant_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         actor,
         access.team.pk,
         limit=_PAGE_SIZE + 1,
-        before=_id(request.GET.get("before", "")),
+        before=read_id(request.GET.get("before", "")),
         is_active=is_active,
     )
     next_url = ""
@@ -103,10 +104,3 @@ def _limit_text(limit: Limit) -> str:
         return gettext("any value")
     value = short_json(limit.value)
     return gettext("up to {value}").format(value=value) if limit.bound is Bound.UP_TO else value
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

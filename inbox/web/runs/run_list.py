@@ -21,6 +21,7 @@ from inbox.queries.runs.thread_runs import ThreadRuns, run_counts, threads_with_
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.run_filters import RunFilter, RunState
 from inbox.rules.runs.states import RunStatus
+from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.days import day_heading, day_name
 from inbox.web.base.durations import duration_text
@@ -98,7 +99,7 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         since=_midnight(filters.since),
         before=_midnight(filters.until, days=1),
         limit=_PAGE,
-        after=_cursor(request),
+        after=read_id(request.GET.get("after", "")),
     )
     names = [agent.slug for agent in agents.agents_for(actor)]
     counts, url = run_counts(actor), reverse("runs")
@@ -247,10 +248,3 @@ def _midnight(day: date | None, *, days: int = 0) -> datetime | None:
     # Ids have no times before 1970.
     day = max(day, _FIRST_DAY) + timedelta(days=days)
     return datetime.combine(day, time.min, timezone.get_current_timezone())
-
-
-def _cursor(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.GET.get("after", ""))
-    except ValueError:
-        return None

@@ -16,6 +16,7 @@ from inbox.queries.people.access import teams_of
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import Forbidden, WebhookDisabled
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
+from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.rules.webhooks.delivery_rules import (
     DeliveryStatus,
@@ -130,7 +131,9 @@ def show_webhook(
 ) -> HttpResponse:
     """Render a webhook; `secret` is displayed once, `notice` is the error of an action."""
     row = endpoints.webhook_for(actor, webhook_id)
-    deliveries_page = endpoints.deliveries_of(row, limit=PAGE + 1, after=_cursor(request))
+    deliveries_page = endpoints.deliveries_of(
+        row, limit=PAGE + 1, after=read_id(request.GET.get("before", ""))
+    )
     context = {
         "webhook": row,
         "description": escape_invisible(row.description),
@@ -171,13 +174,6 @@ def _run_action(request: HttpRequest, actor: Actor, webhook_id: UUID, action: An
             request, actor, webhook_id, notice=translate(refusal.message), status=409
         )
     return see_other("webhook", webhook_id)
-
-
-def _cursor(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.GET["before"]) if "before" in request.GET else None
-    except ValueError:
-        return None
 
 
 def _delivery_row(delivery: Delivery) -> DeliveryRow:
