@@ -12,7 +12,7 @@ DAYS = 30
 
 
 class CallEnd(StrEnum):
-    """What happened to a call, in the order of charts."""
+    """The end of a call, in the order of charts."""
 
     RULE = "rule"  #: ran without asking, by a rule or a grant
     APPROVED = "approved"

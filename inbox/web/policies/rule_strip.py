@@ -14,10 +14,9 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.platform import clock
 from inbox.queries.policies.history.rule_impact import decided_titles, rule_impact
 from inbox.rules.people.access import Actor
-from inbox.rules.policies.backtest import PastOutcome
 from inbox.rules.policies.impact import MetCall, RuleImpact, limit_of, limit_value
 from inbox.rules.policies.language.policy import Effect, Op, Policy, Rule
-from inbox.rules.policies.past_calls import DAYS
+from inbox.rules.policies.past_calls import DAYS, CallEnd, call_end
 from inbox.web.base.charts import FEWEST, HEIGHT, WIDTH, Axis, Dot, Point, dot_chart
 from inbox.web.base.zones import local
 from inbox.web.policies.backtest_page import OUTCOMES
@@ -36,12 +35,6 @@ _WOULD = {
     Effect.ASK: gettext_noop("would ask people"),
     Effect.DENY: gettext_noop("would be denied"),
     None: gettext_noop("as before"),
-}
-_SERIES = {
-    PastOutcome.APPROVED: "approved",
-    PastOutcome.EDITED: "edited",
-    PastOutcome.REJECTED: "rejected",
-    PastOutcome.BY_RULE: "rule",
 }
 _MARKS = {
     "rule": ("f-rule", "M{x} {y}m-4-4h8v8h-8z"),
@@ -113,7 +106,7 @@ def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | 
     end = clock.now()
     begin = end - timedelta(days=DAYS)
     points = [
-        Point(call.at, call.amount or 0, _SERIES.get(call.outcome, "expired"), call.id)
+        Point(call.at, call.amount or 0, call_end(call.outcome, None) or CallEnd.EXPIRED, call.id)
         for call in drawn
     ]
     chart = dot_chart(points, begin=begin, end=end)
