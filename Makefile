@@ -84,7 +84,7 @@ client-typescript: dev ## Build the TypeScript client, install it into an empty 
 lint: dev ## Run the checks that need no test
 	@$(MAKE) --no-print-directory --jobs 2 $(addprefix --,$(filter output-sync,$(.FEATURES))) $(LINT)
 
-LINT := $(addprefix lint-,types client-types style scripts imports names dead-code migrations)
+LINT := $(addprefix lint-,types client-types style scripts templates imports names dead-code migrations)
 .PHONY: $(LINT)
 
 lint-style:
@@ -93,6 +93,9 @@ lint-style:
 lint-scripts:
 	$(BIN)/oxlint --deny-warnings static/js
 	$(BIN)/oxfmt --check static
+lint-templates:
+	$(BIN)/djangofmt --quiet --check templates
+	$(BIN)/djangofmt --quiet check templates
 lint-types:
 	$(BIN)/mypy
 lint-client-types:
