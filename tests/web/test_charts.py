@@ -6,6 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from inbox.web.base.charts import Bucket, Point, column_chart, dot_chart
+from tests.support.web.markup import on_one_line
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -88,9 +89,11 @@ def test_a_chart_is_drawn_with_its_finding_links_and_a_table():
         *[Bucket("empty", {})] * 3,
         Bucket("18 Nov", {"rule": 337}, tick="18 Nov"),
     ]
-    page = render_to_string(
-        "components/columns.html",
-        {"chart": column_chart(buckets), "title": "337 on 18 Nov", "head": "Day"},
+    page = on_one_line(
+        render_to_string(
+            "components/columns.html",
+            {"chart": column_chart(buckets), "title": "337 on 18 Nov", "head": "Day"},
+        )
     )
 
     assert 'role="img" aria-label="337 on 18 Nov"' in page

@@ -9,7 +9,7 @@ _TAG = re.compile(r"<[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>")
 
 
 def on_one_line(page: str) -> str:
-    """Each tag on one line, and no white space with a line end beside tags that it does not part."""
+    """Each tag on one line, and no line ends beside tags."""
     pieces = _KEPT.split(page)
     return "".join(
         _tags_on_one_line(piece) if index % 3 else _without_line_ends(piece)

@@ -42,7 +42,7 @@ def test_a_file_with_errors_names_the_rules_and_stays_in_the_form(admin):
 
     text = response.content.decode()
     assert response.status_code == 422
-    assert '<strong dir="auto">Large refunds</strong> <code class="mono">/rules/1/id' in text
+    assert '<strong dir="auto">Large refunds</strong><code class="mono">/rules/1/id' in text
     assert "Large refunds&quot;" in text
     assert not PolicyDraft.objects.exists()
 
