@@ -9,6 +9,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.test import override_settings
@@ -27,6 +28,8 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("tests")
+
+settings.MIDDLEWARE += ["tests.support.web.markup.OneLineMiddleware"]
 
 CHEAP_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

@@ -21,11 +21,6 @@ def _templates_read_known_names() -> Iterator[None]:
     assert not unknown
 
 
-@pytest.fixture(autouse=True)
-def _pages_are_on_one_line(settings: Any) -> None:
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.support.web.markup.OneLineMiddleware"]
-
-
 def _signed_in(user: Any) -> Reader:
     client = Client()
     sign_in(client, user)

@@ -19,9 +19,9 @@ from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.policies import backtest
 from inbox.rules.policies.backtest import PastOutcome
-from inbox.rules.policies.conditions import Truth
 from inbox.rules.policies.language.policy import Effect, Mode
 from inbox.rules.policies.language.sentences import explanation, match_sentence
+from inbox.rules.policies.operators import Truth
 
 operation = partial(
     describe_operation, tag="policies", scope=Permission.ADMIN, second_scope=Permission.READ

@@ -6,10 +6,10 @@ from inbox.models import Team
 from inbox.queries.policies.backtests import require_drafting
 from inbox.queries.policies.past_requests import past_requests
 from inbox.rules.people.access import Actor
-from inbox.rules.policies.conditions import Truth
 from inbox.rules.policies.evaluation import rule_truth
 from inbox.rules.policies.facts import FactReader
 from inbox.rules.policies.language.policy import Effect, Policy, Rule
+from inbox.rules.policies.operators import Truth
 
 #: Requests that are read for one rule while it is written.
 MOST_READ = 200

@@ -12,7 +12,6 @@ from typing import Any, Final
 from agents.agui.strict_json import LARGEST_INTEGER
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.policies.conditions import (
-    Truth,
     all_of,
     condition_outcome,
     evaluate_condition,
@@ -28,6 +27,7 @@ from inbox.rules.policies.language.policy import (
     Rule,
     condition_from_json,
 )
+from inbox.rules.policies.operators import Truth
 from inbox.rules.policies.requirement import (
     MergedRequirement,
     merge_requirements,

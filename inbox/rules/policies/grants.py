@@ -11,7 +11,7 @@ from typing import Any, Final
 from agents.agui.strict_json import LARGEST_INTEGER
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidValue
-from inbox.rules.policies.conditions import compare, exact
+from inbox.rules.policies.operators import compare, exact
 from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.messages import TranslatableMessage
 

@@ -7,12 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from inbox.rules.policies.backtest import CONTRADICTIONS, PastOutcome
-from inbox.rules.policies.conditions import Truth, all_of, evaluate_condition
+from inbox.rules.policies.conditions import all_of, evaluate_condition
 from inbox.rules.policies.evaluation import combined_effect, rule_truth
 from inbox.rules.policies.facts import FactReader
 from inbox.rules.policies.language.policy import Condition, Effect, Op, Policy, Rule
-
-_LIMITS = (Op.LT, Op.LTE, Op.GT, Op.GTE, Op.BETWEEN)
+from inbox.rules.policies.operators import OPERATORS, Truth
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def limit_of(rule: Rule) -> Condition | None:
         (
             condition
             for condition in rule.when
-            if condition.op in _LIMITS
+            if OPERATORS[condition.op].numbers
             and condition.tokens[0] == "args"
             and not (condition.negated or condition.each)
         ),

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.policies.conditions import Truth, exact, negate, value_truth
+from inbox.rules.policies.conditions import negate, value_truth
 from inbox.rules.policies.endorsements import Slots, slot_names
 from inbox.rules.policies.language.policy import (
     Condition,
@@ -20,12 +19,12 @@ from inbox.rules.policies.language.policy import (
     Requirement,
     Rule,
 )
+from inbox.rules.policies.operators import OPERATORS, Range, Truth
 from inbox.rules.policies.slots import Person, assign_slots
 from inbox.rules.text.messages import TranslatableMessage
 
 #: Facts that every tool call has, so conditions on them are never unknown.
 _ALWAYS_KNOWN: Final = frozenset({"/tool", "/reason"})
-_INFINITY: Final = Decimal("Infinity")
 
 
 class WarningCode(StrEnum):
@@ -251,7 +250,7 @@ def _condition_implies(left: Condition, right: Condition) -> bool:
     if constants is not None:
         # The types for which `right` can be NO must be types for which `left` is not unknown.
         all_fit = all(_single_truth(right, constant) is Truth.YES for constant in constants)
-        return all_fit and _types(right) <= _types(left)
+        return all_fit and set(_types(right)) <= set(_types(left))
     return _set_implies(left, right)
 
 
@@ -261,22 +260,7 @@ def _set_implies(left: Condition, right: Condition) -> bool:
         return ranges[0].is_inside(ranges[1])
     if left.negated or right.negated or left.op is not right.op:
         return False
-    return _same_op_implies(left, right)
-
-
-def _same_op_implies(left: Condition, right: Condition) -> bool:
-    match left.op:
-        case Op.STARTS_WITH:
-            return bool(left.value.startswith(right.value))
-        case Op.ENDS_WITH:
-            return bool(left.value.endswith(right.value))
-        case Op.CONTAINS:
-            return right.value in left.value
-        case Op.LONGEST:
-            return bool(left.value <= right.value)
-        case Op.DOMAIN_IS:
-            return set(left.value) <= set(right.value)
-    return False
+    return OPERATORS[left.op].implies(left.value, right.value)
 
 
 def _contradict(left: Condition, right: Condition) -> bool:
@@ -309,59 +293,26 @@ def _single_truth(condition: Condition, value: Any) -> Truth:
     return negate(truth) if condition.negated else truth
 
 
-def _types(condition: Condition) -> set[str]:
+def _types(condition: Condition) -> Collection[str]:
     """Return the types of values for which a condition may be NO."""
     operands = _constants(condition)
     if operands is not None:
         return {_type(operand) for operand in operands}
-    if condition.op in (Op.LT, Op.LTE, Op.GT, Op.GTE, Op.BETWEEN):
-        return {"number"}
-    if condition.op in (Op.STARTS_WITH, Op.ENDS_WITH, Op.CONTAINS, Op.MATCHES, Op.DOMAIN_IS):
-        return {"text"}
-    return {"number", "text", "boolean", "list", "object", "null"}
+    return OPERATORS[condition.op].types
 
 
 def _type(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
-    return "text" if isinstance(value, str) else "number"
+    return "string" if isinstance(value, str) else "number"
 
 
-@dataclass(frozen=True)
-class _Range:
-    """Numbers from `low` to `high`; an open end leaves the bound itself out."""
-
-    low: Decimal
-    low_open: bool
-    high: Decimal
-    high_open: bool
-
-    def is_inside(self, other: "_Range") -> bool:
-        low = (self.low, self.low_open) >= (other.low, other.low_open)
-        high = (self.high, not self.high_open) <= (other.high, not other.high_open)
-        return low and high
-
-    def is_disjoint(self, other: "_Range") -> bool:
-        low = max((self.low, self.low_open), (other.low, other.low_open))
-        high = min((self.high, not self.high_open), (other.high, not other.high_open))
-        return low[0] > high[0] or (low[0] == high[0] and (low[1] or not high[1]))
-
-
-def _range(condition: Condition) -> _Range | None:
+def _range(condition: Condition) -> Range | None:
     """Return the numbers that fulfil a condition; None if it is no such condition."""
-    op, value = condition.op, condition.value
-    if condition.negated:
-        opposite = {Op.LT: Op.GTE, Op.GTE: Op.LT, Op.GT: Op.LTE, Op.LTE: Op.GT}.get(op)
-        if opposite is None:
-            return None
-        op = opposite
-    if op is Op.BETWEEN:
-        return _Range(exact(value[0]), False, exact(value[1]), False)
-    if op in (Op.LT, Op.LTE):
-        return _Range(-_INFINITY, False, exact(value), op is Op.LT)
-    if op in (Op.GT, Op.GTE):
-        return _Range(exact(value), op is Op.GT, _INFINITY, False)
-    return None
+    numbers = OPERATORS[condition.op].numbers
+    if numbers is None:
+        return None
+    return numbers(condition.value).opposite if condition.negated else numbers(condition.value)
 
 
 def _is_as_strict(other: Requirement, rule: Requirement) -> bool:

@@ -14,9 +14,9 @@ from inbox.queries.policies.policies import policy_state
 from inbox.queries.policies.trials import Call, Trial, agents_of, recent_requests, try_policy
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
-from inbox.rules.policies.conditions import Truth
 from inbox.rules.policies.language.policy import Effect, Mode
 from inbox.rules.policies.language.sentences import explanation, match_sentence
+from inbox.rules.policies.operators import Truth
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate

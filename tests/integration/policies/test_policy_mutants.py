@@ -4,7 +4,7 @@ import pytest
 
 from inbox.models.runs import interrupts as interrupt_rows
 from inbox.rules.policies import evaluation, slots
-from inbox.rules.policies.conditions import Truth
+from inbox.rules.policies.operators import Truth
 from tests.integration.policies import test_policy_decisions
 from tests.unit.policies import test_policy_properties, test_slots
 

@@ -9,7 +9,7 @@ _TAG = re.compile(r"<[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>")
 
 
 def on_one_line(page: str) -> str:
-    """Each tag on one line, and no line ends beside tags."""
+    """Everything on one line, without the spaces beside tags that come from line ends."""
     pieces = _KEPT.split(page)
     return "".join(
         _tags_on_one_line(piece) if index % 3 else _without_line_ends(piece)
@@ -26,7 +26,8 @@ def _without_line_ends(markup: str) -> str:
     markup = _tags_on_one_line(markup)
     markup = re.sub(r"(<[a-zA-Z][^<>]*>)\s*\n\s*", r"\1", markup)
     markup = re.sub(r"\s*\n\s*(?=</)", "", markup)
-    return re.sub(r">\s*\n\s*<", "><", markup)
+    markup = re.sub(r">\s*\n\s*<", "><", markup)
+    return re.sub(r"\s*\n {2,}", " ", markup)  # not within what somebody wrote
 
 
 class OneLineMiddleware:

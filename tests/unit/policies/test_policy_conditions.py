@@ -2,9 +2,10 @@
 
 import pytest
 
-from inbox.rules.policies.conditions import compare, condition_outcome, matches_glob
+from inbox.rules.policies.conditions import condition_outcome
 from inbox.rules.policies.facts import Doubt, FactReader, Requester
 from inbox.rules.policies.language.document import parse_policy
+from inbox.rules.policies.operators import compare, matches_glob
 from tests.support.policies.documents import NOW, condition, document, facts, rule
 
 MISSING, WRONG_TYPE, TOO_LARGE = Doubt.MISSING, Doubt.WRONG_TYPE, Doubt.TOO_LARGE

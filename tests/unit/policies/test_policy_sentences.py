@@ -124,7 +124,7 @@ def test_the_requirements_of_a_rule_are_sentences():
         (amount("between", [1, 2.5]), "amount is between 1 and 2.5"),
         ({**amount("lt", 5), "not": True}, "amount \u2265 5"),
         (condition("/args/a/b", "is_one_of", ["x", 1, True]), "a.b is one of: x, 1, true"),
-        (condition("/args/to", "domain_is", "a.org", not_=True), "to is not at a.org"),
+        (condition("/args/to", "domain_is", "a.org", not_=True), "to is not an address at a.org"),
         (
             condition("/args/to", "ends_with", "x", each="any"),
             "any item of to ends with x",

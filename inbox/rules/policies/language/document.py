@@ -9,7 +9,6 @@ from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidValue
 from inbox.rules.policies.language.document_values import (
     ABSENT,
-    OPERANDS,
     TEXT_FACTS,
     Invalid,
     choice_of,
@@ -46,6 +45,7 @@ from inbox.rules.policies.language.policy import (
     Slot,
     Via,
 )
+from inbox.rules.policies.operators import OPERATORS
 from inbox.rules.schema.secrets import pointer
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.unicode_spoofing import find_spoofing
@@ -57,14 +57,6 @@ MAX_DEPTH = 32
 MAX_PROBLEMS = 50
 MAX_SLOTS, MAX_STEPS = 10, 10
 MAX_CALENDARS, MAX_INTERVALS, MAX_CLOSED = 10, 4, 400
-
-_NUMBERS: Final = frozenset({Op.LT, Op.LTE, Op.GT, Op.GTE, Op.BETWEEN})
-_TEXTS: Final = frozenset(
-    {
-        *(Op.IS, Op.IS_ONE_OF, Op.STARTS_WITH, Op.ENDS_WITH, Op.CONTAINS, Op.MATCHES),
-        *(Op.DOMAIN_IS, Op.LONGEST),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -249,7 +241,7 @@ class _Reader:
         if raw is ABSENT and op is not Op.PRESENT:
             self._add(at, "missing", TranslatableMessage("This is missing."))
             return None
-        read = self._calendar_name if op is Op.IN_HOURS else OPERANDS[op]
+        read = self._calendar_name if op is Op.IN_HOURS else OPERATORS[op].read
         return self._value(read)(raw, at)
 
     def _requirement(self, value: Any, at: str) -> Requirement:
@@ -406,19 +398,18 @@ class _Reader:
         }
 
 
-def _fits_path(path: str | None, op: Op, each: Each | None) -> bool:
+#: The JSON types of facts outside of `/args/...`; those of `/requester/groups` are of its items.
+_TYPES: Final = {"/local_time": "time", "/args": "object", **dict.fromkeys(TEXT_FACTS, "string")}
+
+
+def _fits_path(path: str, op: Op, each: Each | None) -> bool:
     """Return False if the condition could never be YES or NO."""
-    if path == "/local_time":
-        return each is None and op in (Op.IN_HOURS, Op.PRESENT)
-    if op is Op.IN_HOURS or (op is Op.PRESENT and each):
+    types = OPERATORS[op].types
+    if each and (op is Op.PRESENT or path in _TYPES):
         return False
-    if path == "/args":
-        return each is None and op in (Op.SCHEMA, Op.PRESENT)
     if path == "/requester/groups":
-        return op in (_TEXTS | {Op.SCHEMA}) if each else op in (Op.LONGEST, Op.PRESENT, Op.SCHEMA)
-    if path in TEXT_FACTS:
-        return each is None and op in (_TEXTS | {Op.SCHEMA, Op.PRESENT})
-    return True
+        return ("string" if each else "array") in types
+    return _TYPES[path] in types if path in _TYPES else op is not Op.IN_HOURS
 
 
 def _escaped(name: str) -> str:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Role
-from inbox.rules.policies.language.policy import Op, Slot, pointer_tokens
+from inbox.rules.policies.language.policy import Slot, pointer_tokens
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from inbox.rules.text.messages import TranslatableMessage
@@ -255,17 +255,3 @@ def read_interval(value: Any) -> tuple[int, int]:
 def _minutes(value: Any) -> int | None:
     match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     return int(value[:2]) * 60 + int(value[3:]) if match else None
-
-
-OPERANDS: Final[dict[Op, Callable[[Any], Any]]] = {
-    **dict.fromkeys((Op.LT, Op.LTE, Op.GT, Op.GTE), read_number),
-    Op.BETWEEN: read_bounds,
-    Op.IS: read_scalar,
-    Op.IS_ONE_OF: list_of(read_scalar),
-    **dict.fromkeys((Op.STARTS_WITH, Op.ENDS_WITH, Op.CONTAINS), text_up_to()),
-    Op.MATCHES: read_glob,
-    Op.DOMAIN_IS: read_domains,
-    Op.LONGEST: integer_from(0, 1_000_000),
-    Op.PRESENT: read_present,
-    Op.SCHEMA: read_schema,
-}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Final
 
-from inbox.rules.policies.conditions import Truth
 from inbox.rules.policies.evaluation import ConditionResult, Match, Reason, Ruling
 from inbox.rules.policies.facts import Doubt
 from inbox.rules.policies.language.policy import (
@@ -21,6 +20,7 @@ from inbox.rules.policies.language.policy import (
     Slot,
     Via,
 )
+from inbox.rules.policies.operators import OPERATORS, Truth
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
 
@@ -36,10 +36,6 @@ MAX_OPERANDS = 5
 
 def _unmasked(_tokens: tuple[str, ...], value: Any) -> Any:
     return value
-
-
-_SIGNS: Final = {Op.LT: "<", Op.LTE: "\u2264", Op.GT: ">", Op.GTE: "\u2265", Op.IS: "="}
-_OPPOSITES: Final = {"<": "\u2265", "\u2264": ">", ">": "\u2264", "\u2265": "<", "=": "\u2260"}
 
 
 def condition_text(condition: Condition, translate: Translate = str) -> str:
@@ -82,9 +78,7 @@ def effect_sentence(rule: Rule, translate: Translate = str, mark: Mark = str) ->
     def text(condition: Condition) -> str:
         subject, negated = _subject(condition, translate, mark)
         operand = mark(operand_text(condition, translate))
-        sign = _SIGNS.get(condition.op)
-        words = _SIGN_WORDS[_OPPOSITES[sign] if negated else sign] if sign else None
-        words = words or _TESTS[condition.op][negated]
+        words = OPERATORS[condition.op].words[negated]
         return translate(TranslatableMessage(words.pattern, fact=subject, value=operand))
 
     agent, tool, others = _subjects(rule, translate)
@@ -280,11 +274,11 @@ def _quantified(condition: Condition, subject: str) -> TranslatableMessage:
 
 
 def _test_text(condition: Condition, subject: str, translate: Translate, *, negated: bool) -> str:
-    sign = _SIGNS.get(condition.op)
+    operator = OPERATORS[condition.op]
     operand = operand_text(condition, translate)
-    if sign:
-        return f"{subject} {_OPPOSITES[sign] if negated else sign} {operand}"
-    words = _TESTS[condition.op][negated]
+    if operator.signs:
+        return f"{subject} {operator.signs[negated]} {operand}"
+    words = operator.words[negated]
     return translate(TranslatableMessage(words.pattern, fact=subject, value=operand))
 
 
@@ -303,64 +297,6 @@ def operand_text(condition: Condition, translate: Translate = str) -> str:
     if len(value) > MAX_OPERANDS:
         texts.append("\u2026")
     return ", ".join(texts)
-
-
-#: The signs in the sentence of a rule.
-_SIGN_WORDS: Final = {
-    "<": TranslatableMessage("{fact} is below {value}", fact="", value=""),
-    "\u2264": TranslatableMessage("{fact} is at most {value}", fact="", value=""),
-    ">": TranslatableMessage("{fact} is above {value}", fact="", value=""),
-    "\u2265": TranslatableMessage("{fact} is at least {value}", fact="", value=""),
-    "=": TranslatableMessage("{fact} is {value}", fact="", value=""),
-    "\u2260": TranslatableMessage("{fact} is not {value}", fact="", value=""),
-}
-#: By operator: the test, and its opposite.
-_TESTS: Final = {
-    Op.BETWEEN: (
-        TranslatableMessage("{fact} is between {value}", fact="", value=""),
-        TranslatableMessage("{fact} is not between {value}", fact="", value=""),
-    ),
-    Op.IS_ONE_OF: (
-        TranslatableMessage("{fact} is one of: {value}", fact="", value=""),
-        TranslatableMessage("{fact} is none of: {value}", fact="", value=""),
-    ),
-    Op.STARTS_WITH: (
-        TranslatableMessage("{fact} starts with {value}", fact="", value=""),
-        TranslatableMessage("{fact} does not start with {value}", fact="", value=""),
-    ),
-    Op.ENDS_WITH: (
-        TranslatableMessage("{fact} ends with {value}", fact="", value=""),
-        TranslatableMessage("{fact} does not end with {value}", fact="", value=""),
-    ),
-    Op.CONTAINS: (
-        TranslatableMessage("{fact} contains {value}", fact="", value=""),
-        TranslatableMessage("{fact} does not contain {value}", fact="", value=""),
-    ),
-    Op.MATCHES: (
-        TranslatableMessage("{fact} matches {value}", fact="", value=""),
-        TranslatableMessage("{fact} does not match {value}", fact="", value=""),
-    ),
-    Op.DOMAIN_IS: (
-        TranslatableMessage("{fact} is at {value}", fact="", value=""),
-        TranslatableMessage("{fact} is not at {value}", fact="", value=""),
-    ),
-    Op.LONGEST: (
-        TranslatableMessage("{fact} has a length of at most {value}", fact="", value=""),
-        TranslatableMessage("{fact} has a length above {value}", fact="", value=""),
-    ),
-    Op.PRESENT: (
-        TranslatableMessage("{fact} has a value", fact=""),
-        TranslatableMessage("{fact} has no value", fact=""),
-    ),
-    Op.SCHEMA: (
-        TranslatableMessage("{fact} fits the schema {value}", fact="", value=""),
-        TranslatableMessage("{fact} does not fit the schema {value}", fact="", value=""),
-    ),
-    Op.IN_HOURS: (
-        TranslatableMessage("{fact} is in the hours {value}", fact="", value=""),
-        TranslatableMessage("{fact} is outside of the hours {value}", fact="", value=""),
-    ),
-}
 
 
 def _joined(texts: list[str], translate: Translate) -> str:

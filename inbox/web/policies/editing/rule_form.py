@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 from django.http import QueryDict
-from django.utils.translation import gettext_noop
 
 from agents.agui import strict_json
 from inbox.rules.policies.language.document import MAX_SLOTS
@@ -26,7 +25,9 @@ from inbox.rules.policies.language.policy import (
     Rule,
     format_duration,
 )
+from inbox.rules.policies.operators import OPERATORS
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.web.base.translate import translate
 
 SIDES: Final = ("when", "unless")
 UNITS: Final = {"minutes": 1, "hours": 60, "days": 24 * 60}
@@ -35,49 +36,28 @@ _SPARE = 3  #: rows beyond the limit that are read, so that its error can be sho
 
 @dataclass(frozen=True)
 class Comparison:
-    """A choice of the form: an operator, perhaps negated, with its words and JSON types."""
+    """A choice of the form: an operator, perhaps negated."""
 
     op: Op
-    words: str
-    types: str  #: the types that it fits
-    negated: bool = False
+    negated: bool
+
+    @property
+    def types(self) -> Collection[str]:
+        """The JSON types that it fits."""
+        return OPERATORS[self.op].types
+
+    @property
+    def words(self) -> str:
+        """Its words in the reader's language, without the fact and the operand."""
+        return " ".join(translate(OPERATORS[self.op].words[self.negated]).replace(":", "").split())
 
 
-_ANY = "string number boolean"
-#: The comparisons by the name in the form.
+#: The comparisons by the name in the form; "is not at most" is "is above", and a schema is JSON.
 COMPARISONS: Final[Mapping[str, Comparison]] = {
-    "is": Comparison(Op.IS, gettext_noop("is"), _ANY),
-    "not-is": Comparison(Op.IS, gettext_noop("is not"), _ANY, True),
-    "lte": Comparison(Op.LTE, gettext_noop("is at most"), "number"),
-    "lt": Comparison(Op.LT, gettext_noop("is below"), "number"),
-    "gte": Comparison(Op.GTE, gettext_noop("is at least"), "number"),
-    "gt": Comparison(Op.GT, gettext_noop("is above"), "number"),
-    "between": Comparison(Op.BETWEEN, gettext_noop("is between"), "number"),
-    "not-between": Comparison(Op.BETWEEN, gettext_noop("is not between"), "number", True),
-    "is_one_of": Comparison(Op.IS_ONE_OF, gettext_noop("is one of"), "string number"),
-    "not-is_one_of": Comparison(Op.IS_ONE_OF, gettext_noop("is none of"), "string number", True),
-    "starts_with": Comparison(Op.STARTS_WITH, gettext_noop("starts with"), "string"),
-    "not-starts_with": Comparison(
-        Op.STARTS_WITH, gettext_noop("does not start with"), "string", True
-    ),
-    "ends_with": Comparison(Op.ENDS_WITH, gettext_noop("ends with"), "string"),
-    "not-ends_with": Comparison(Op.ENDS_WITH, gettext_noop("does not end with"), "string", True),
-    "contains": Comparison(Op.CONTAINS, gettext_noop("contains"), "string"),
-    "not-contains": Comparison(Op.CONTAINS, gettext_noop("does not contain"), "string", True),
-    "matches": Comparison(Op.MATCHES, gettext_noop("fits the pattern"), "string"),
-    "not-matches": Comparison(Op.MATCHES, gettext_noop("does not fit the pattern"), "string", True),
-    "domain_is": Comparison(Op.DOMAIN_IS, gettext_noop("is an address at"), "string"),
-    "not-domain_is": Comparison(Op.DOMAIN_IS, gettext_noop("is not an address at"), "string", True),
-    "longest": Comparison(Op.LONGEST, gettext_noop("has a length of at most"), "string array"),
-    "not-longest": Comparison(Op.LONGEST, gettext_noop("has a length above"), "string array", True),
-    "present": Comparison(Op.PRESENT, gettext_noop("has a value"), f"{_ANY} array object time"),
-    "not-present": Comparison(
-        Op.PRESENT, gettext_noop("has no value"), f"{_ANY} array object time", True
-    ),
-    "in_hours": Comparison(Op.IN_HOURS, gettext_noop("is in the hours of"), "time"),
-    "not-in_hours": Comparison(
-        Op.IN_HOURS, gettext_noop("is outside of the hours of"), "time", True
-    ),
+    f"not-{op}" if negated else op.value: Comparison(op, negated)
+    for op in OPERATORS
+    for negated in (False, True)
+    if op is not Op.SCHEMA and not (negated and op in (Op.LT, Op.LTE, Op.GT, Op.GTE))
 }
 _NAMES: Final = {(item.op, item.negated): name for name, item in COMPARISONS.items()}
 _NUMERIC: Final = {Op.LT, Op.LTE, Op.GT, Op.GTE, Op.LONGEST}

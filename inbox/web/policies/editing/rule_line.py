@@ -302,7 +302,7 @@ class RuleLine:
         comparisons = [
             (name, item)
             for name, item in COMPARISONS.items()
-            if not kind or kind == "array" or kind in item.types.split() or name == row.comparison
+            if not kind or kind == "array" or kind in item.types or name == row.comparison
         ]
         chosen = row.comparison or comparisons[0][0]
         words = COMPARISONS[chosen].words if chosen in COMPARISONS else chosen
@@ -310,12 +310,10 @@ class RuleLine:
             self._fact_chip(at, row, kind),
             self._chip(
                 f"{at}-comparison",
-                gettext(words),
+                words,
                 gettext("Comparison"),
                 name=f"{at}-comparison",
-                options=[
-                    (name, gettext(item.words), "", name == chosen) for name, item in comparisons
-                ],
+                options=[(name, item.words, "", name == chosen) for name, item in comparisons],
             ),
         ]
         if chosen not in COMPARISONS or COMPARISONS[chosen].op is not Op.PRESENT:
