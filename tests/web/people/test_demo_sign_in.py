@@ -12,7 +12,7 @@ from tests.support.audit.entries import make_admin
 from tests.support.web.fresh_sign_in import sign_in
 from tests.support.web.pages import words
 
-OFFER = "Try the demo as"
+OFFER = "This is a demo. Look around as"
 
 
 @pytest.fixture
