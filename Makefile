@@ -14,7 +14,7 @@ TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 # those what most changes touch.
 LONG := tests/campaigns/mutations $(addprefix tests/e2e/,accessibility agui_server mcp_server \
 	operations python_client security $(addprefix browser/,notifications \
-	$(addprefix test_,account.py admin.py audit.py keyboard.py oidc.py page_weight.py policy_walk.py \
+	$(addprefix test_,account.py admin.py audit.py first_decision.py keyboard.py oidc.py page_weight.py policy_walk.py \
 		scrolling.py values.py) \
 	$(addprefix decisions/test_,ask_back.py collaboration.py drafts.py focus_and_places.py \
 	input_sequences.py keys_per_task.py lists_and_commands.py live_updates.py questions_stay.py \

@@ -9,7 +9,7 @@ import "./keyboard.js";
 import { centreRow, OPENED, openFirst, prefetch } from "./navigation.js";
 import { sendViewed, showPresence } from "./presence.js";
 import "./on_demand.js";
-import { poll, REFRESHED } from "./refresh.js";
+import { poll, refresh, REFRESHED } from "./refresh.js";
 import "./submit.js";
 import { rememberHtml } from "./swap.js";
 import { showTimes } from "./times.js";
@@ -30,6 +30,8 @@ document.addEventListener(OPENED, () => {
   sendViewed();
   showDraft();
   prefetch();
+  // The step of the guide that this was is done.
+  if (document.querySelector("#first-steps")) refresh();
 });
 
 // The menu is a column on wide screens, for example after a phone is turned.

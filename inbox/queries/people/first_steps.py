@@ -1,46 +1,68 @@
-"""The first steps of a new team, as far as its administrator has taken them."""
+"""The first decision of a person: whether it was made, and the requests that lead to it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable
+from datetime import datetime
+from uuid import UUID
 
-from django.db.models import Exists, Q
-
-from inbox.models import Agent, Interrupt, Invitation, Membership, Team, User
+from inbox.models import Endorsement, Interrupt
+from inbox.queries.decisions.inbox_lists import list_for
+from inbox.queries.decisions.interrupts import listed_decision
+from inbox.queries.notifications.recipients import attention_to, is_waiting
+from inbox.queries.people.access import teams_of
+from inbox.queries.policies.policies import load_rulings
+from inbox.queries.policies.quorum import current_quorum
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState
+from inbox.rules.notifications.events import fits_a_slot
+from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
 
-
-@dataclass(frozen=True)
-class FirstSteps:
-    has_agent: bool
-    has_decided: bool
-    has_invited: bool
-    has_policy: bool
+#: The requests that are looked at: the first of the list.
+_READ = 10
 
 
-def first_steps_of(user: User, teams: Sequence[Team], *, demo_agent: str) -> FirstSteps:
+def last_decided_by(actor: Actor) -> Interrupt | None:
+    """Return the request that the person has decided last, alone or as one of several."""
+    # Team and status let the planner use the partial index on closed interrupts.
+    closed = Interrupt.objects.filter(team__in=teams_of(actor), decided_by=actor.user_id)
+    closed = closed.exclude(status=InterruptStatus.OPEN).order_by("-closed_at")
+    if row := closed.only("tool_call", "thread").first():
+        return row
+    endorsements = Endorsement.objects.filter(
+        user=actor.user_id, withdrawn_at=None, interrupt__team__in=teams_of(actor)
+    )
+    endorsement = endorsements.select_related("interrupt").order_by("-created_at").first()
+    return endorsement.interrupt if endorsement else None
+
+
+def example_for(actor: Actor, now: datetime) -> UUID | None:
+    """Return a decided request to look at, one that a person has decided if there is one."""
+    rows = list_for(actor, InterruptFilter(state=ListState.DECIDED), now=now, limit=_READ).rows
+    decisions = [(row, listed_decision(row)) for row in rows]
+    by_people = [row.pk for row, decision in decisions if decision and decision.user_id]
+    return next(iter([*by_people, *(row.pk for row in rows)]), None)
+
+
+def decidable_by(actor: Actor, now: datetime) -> tuple[UUID | None, bool]:
     """
-    Return the steps of a person in the teams that they administer.
+    Return the first open request that the person may approve now, and whether any is open.
 
-    The agent of the slug `demo_agent` does not count as connected.
+    Requests of their own runs, of other people by a policy, and claimed ones are left out.
     """
-    of_teams = Q(team__in=[team.pk for team in teams])
-    # The status lets the planner use the partial index on closed interrupts.
-    decided = Interrupt.objects.filter(of_teams, decided_by=user).exclude(
-        status=InterruptStatus.OPEN
-    )
-    steps = User.objects.filter(pk=user.pk).values_list(
-        Exists(Agent.objects.filter(of_teams).exclude(slug=demo_agent)),
-        Exists(decided),
-        Exists(Membership.objects.filter(of_teams).exclude(user=user)),
-        Exists(Invitation.objects.filter(of_teams)),
-        Exists(
-            Team.objects.filter(pk__in=[team.pk for team in teams], policy_version__isnull=False)
-        ),
-    )
-    has_agent, has_decided, has_colleague, has_invitation, has_policy = steps.get()
-    return FirstSteps(
-        has_agent=has_agent,
-        has_decided=has_decided,
-        has_invited=has_colleague or has_invitation,
-        has_policy=has_policy,
-    )
+    ids = [row.pk for row in list_for(actor, InterruptFilter(), now=now, limit=_READ).rows]
+    by_id = Interrupt.objects.select_related("team", "run", "run__requester_key").in_bulk(ids)
+    rows = [by_id[pk] for pk in ids if pk in by_id]
+    load_rulings(rows)
+    claimed = attention_to(rows, actor.user_id, now).claimed
+    answers: dict[Hashable, bool] = {}  # many requests ask the same
+    for row in rows:
+        if row.pk in claimed or not is_waiting(row.status, row.expires_at, now):
+            continue
+        quorum = current_quorum(row, now)
+        is_own = row.is_proposal and actor.user_id in row.run.requester_person_ids
+        key = row.team_id, tuple(quorum.slots), quorum.self_approval, is_own
+        if key not in answers:
+            people = quorum.eligible_people([actor.user_id or 0])
+            answers[key] = any(fits_a_slot(person, quorum.slots) for person in people)
+        if answers[key]:
+            return row.pk, True
+    return None, bool(ids)

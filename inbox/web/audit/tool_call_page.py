@@ -30,6 +30,7 @@ from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, without_ma
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
+from inbox.web.base.first_steps import note_trail
 from inbox.web.base.masks import MaskedSet, masked_sets_of
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
@@ -56,6 +57,7 @@ class Arguments:
 @page
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     details = tool_calls.tool_call_detail(actor, call_id)
+    note_trail(request)
     row = details.call
     veiled = masked_values_of_call(row, details.interrupts, details.compared)
     url = reverse("reveal_call", args=[row.pk])
@@ -93,6 +95,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
 def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     """Render all entries of the thread's chain, the oldest first."""
     thread = thread_of_trail(actor, thread_id)
+    note_trail(request)
     after = request.GET.get("after", "")
     place = int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else 0
     entries = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)

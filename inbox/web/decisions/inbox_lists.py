@@ -16,13 +16,13 @@ from inbox.queries.agents.agents import agents_for
 from inbox.queries.audit.team_position import position_of
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
-from inbox.queries.people.access import may_decide_anywhere
+from inbox.queries.people.access import may_decide_anywhere, memberships_of
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
+from inbox.web.base import first_steps
 from inbox.web.base.demo import DEMO_AGENT
-from inbox.web.base.first_steps import first_steps_for
 from inbox.web.base.list_filters import (
     ListRequest,
     has_redundant_parameters,
@@ -59,13 +59,7 @@ def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> Http
         return HttpResponseRedirect(list_request.page_after(list_request.after))
     context = {"position": position, **_list(request, actor, list_request)}
     if not context["rows"] and list_request.filter == InterruptFilter():
-        agents = agents_for(actor, Permission.RUN)
-        context["example_agent"] = agents[0].slug if agents else "rehearsal"
-        context["may_start_demo"] = DEMO_AGENT in [agent.slug for agent in agents]
-        context["demo_key"] = str(uuid4())
-        context["example_url"] = request.build_absolute_uri("/api/runs")
-    if list_request.filter == InterruptFilter() and not is_fragment(request):
-        context["first_steps"] = first_steps_for(request, context["administered_teams"])
+        context |= _first_run(request, actor)
     template = "pending" if state is ListState.OPEN else "decided"
     section = list_request.section
     return show(request, actor, f"decisions/{template}.html", context, section=section)
@@ -77,6 +71,7 @@ def interrupt(
 ) -> HttpResponse:
     position = _position(request, actor)
     view = page_of(actor, interrupt_id)
+    first_steps.note_request(request, actor, view.interrupt)
     if asks_for_part(request):
         return _show_part(request, actor, view, state)
     return show_interrupt(request, actor, view, state=state, position=position)
@@ -99,6 +94,9 @@ def show_interrupt(
         "similar": _similar(view),
         **_list(request, actor, list_request, view.interrupt.pk),
     }
+    if request.method == "POST":  # which cannot be read again
+        address = reverse("interrupt", args=[view.interrupt.pk])
+        context["live_url"] = f"{address}{list_request.suffix}"
     return show(
         request,
         actor,
@@ -185,8 +183,12 @@ def _list(
         may_pick=may_decide_anywhere(actor),
         page="decided_interrupt" if filters.is_closed else "interrupt",
     )
+    # Nobody of their teams was ever asked for anything, or for the first time now.
+    is_new = filters == InterruptFilter() and not recent and not list_request.after
     return {
-        "first_steps": None,
+        "is_first_run": is_new and not rows,
+        "is_first_request": is_new and len(rows) == 1,
+        "first_steps": None if filters.narrows else first_steps.guide_for(request, actor),
         "list_request": list_request,
         "list_title": list_request.title,
         "list_url": list_request.page_after(list_request.after),
@@ -200,6 +202,19 @@ def _list(
         "is_cut": matches.is_cut,
         "next_due": min((row.at for row in rows if row.time_format == "left"), default=None),
         "next_row": next((row for row in rows if row.is_open and not row.is_current), None),
+    }
+
+
+def _first_run(request: HttpRequest, actor: Actor) -> dict[str, Any]:
+    """Return what the empty list of all requests offers to somebody who begins."""
+    agents = agents_for(actor, Permission.RUN)
+    teams = [team.slug for team, may in memberships_of(actor) if Permission.ADMIN in may]
+    return {
+        "example_agent": agents[0].slug if agents else DEMO_AGENT,
+        "may_start_demo": DEMO_AGENT in [agent.slug for agent in agents],
+        "demo_key": str(uuid4()),
+        "example_url": request.build_absolute_uri("/api/runs"),
+        "team_to_set_up": teams[0] if teams else "",
     }
 
 

@@ -1,66 +1,101 @@
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.actions.people.provisioning import ensure_agent
-from inbox.actions.policies.versions import publish_draft, save_draft
 from inbox.queries.people.api_keys import actor_of_user
-from inbox.rules.people.access import SEED
-from tests.support.steps import approve
+from tests.support.steps import approve, open_interrupts, start
 from tests.support.web.pages import words
 
-
-def test_first_steps_show_an_administrator_what_is_done(world, reads_ana):
-    page = reads_ana.get("/")
-
-    assert "First steps" in words(page)
-    assert "Invite a colleague : done" in words(page)
-    assert f'href="/teams/{world.team.slug}/policy/"' in page.content.decode()
-    assert 'href="/new-agent/"' in page.content.decode()
+GUIDE = "Your first decision"
+LOOKED = "Look at a request : done"
+DECIDED = "Decide : done"
+SAW_TRAIL = "See the trail : done"
 
 
-def test_viewers_and_reviewers_are_not_shown_first_steps(reads_alice, reads_bob):
-    assert "First steps" not in words(reads_alice.get("/"))
-    assert "First steps" not in words(reads_bob.get("/"))
+@pytest.fixture
+def decided(ask, bob):
+    """A request that somebody else has decided."""
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    return interrupt
 
 
-def test_deciding_a_request_is_a_step_of_the_person(ask, ana, reads_ana):
-    before = words(reads_ana.get("/"))
-    approve(ask("tool_call"), actor_of_user(ana))
-
-    after = words(reads_ana.get("/"))
-
-    assert "Decide a request : done" not in before
-    assert "Decide a request : done" in after
+def trail_of(interrupt):
+    return f"/audit/calls/{interrupt.tool_call_id}/"
 
 
-def test_hidden_first_steps_stay_hidden_and_cost_no_query(reads_ana):
-    with CaptureQueriesContext(connection) as queries:
-        reads_ana.get("/")
-        assert invitations_are_read(queries)
-    answer = reads_ana.client.post("/first-steps/hide")
-
-    with CaptureQueriesContext(connection) as queries:
-        page = reads_ana.get("/")
-        assert not invitations_are_read(queries)
-    assert answer.status_code == 303
-    assert "First steps" not in words(page)
-
-
-def test_first_steps_that_are_done_are_not_shown_and_not_read_again(ask, ana, world, reads_ana):
-    ensure_agent(
-        team=world.team, slug="helper", implementation="rehearsal", description="", actor=SEED
-    )
-    approve(ask("tool_call"), actor_of_user(ana))
-    save_draft(team_id=world.team.pk, body={"rules": []}, actor=SEED)
-    publish_draft(team_id=world.team.pk, actor=SEED, comment="")
+def test_a_step_of_the_guide_is_done_when_the_thing_happened(ask, ana, decided, reads_ana):
+    interrupt = ask("tool_call")
 
     first = words(reads_ana.get("/"))
+    reads_ana.get(f"/decided/{decided.pk}/")
+    second = words(reads_ana.get("/"))
+    approve(interrupt, actor_of_user(ana))
+    third = reads_ana.get("/")
+    reads_ana.get(trail_of(interrupt))
+    last = words(reads_ana.get("/"))
+
+    assert f"{GUIDE} 0 of 3" in first
+    assert (LOOKED in second, DECIDED in second) == (True, False)
+    assert (DECIDED in words(third), SAW_TRAIL in words(third)) == (True, False)
+    assert f'href="{trail_of(interrupt)}"' in third.content.decode()
+    assert f"{GUIDE} 3 of 3" in last
+
+
+def test_an_open_request_is_no_example_while_there_is_a_decided_one(ask, decided, reads_ana):
+    interrupt = ask("tool_call")
+    reads_ana.get("/")
+
+    reads_ana.get(f"/interrupts/{interrupt.pk}/")
+
+    assert LOOKED not in words(reads_ana.get("/"))
+
+
+def test_a_request_that_is_read_ahead_is_not_looked_at(decided, reads_ana):
+    reads_ana.get("/")
+    address = f"/decided/{decided.pk}/"
+
+    reads_ana.client.get(address, headers={"HX-Request": "true", "X-Signoff-Refresh": "1"})
+
+    assert LOOKED not in words(reads_ana.get("/"))
+
+
+def test_the_guide_does_not_promise_a_decision_on_ones_own_request(world, ana, decided, reads_ana):
+    own = open_interrupts(start(world, "rehearse:tool_call", actor=actor_of_user(ana)))[0]
+    reads_ana.get("/")
+    reads_ana.get(f"/decided/{decided.pk}/")
+
+    page = reads_ana.get("/")
+
+    assert "nobody approves what they asked for themselves" in words(page)
+    assert "Open one that you may decide" not in words(page)
+    assert str(own.pk) in page.content.decode()
+
+
+def test_only_people_who_may_decide_and_have_not_yet_get_the_guide(decided, reads_alice, reads_bob):
+    assert GUIDE not in words(reads_alice.get("/"))
+    assert GUIDE not in words(reads_bob.get("/"))
+
+
+def test_a_closed_guide_stays_closed_and_costs_no_query(decided, ana, reads_ana):
+    reads_ana.get("/")
+
+    answer = reads_ana.client.post("/first-steps/hide")
     with CaptureQueriesContext(connection) as queries:
-        reads_ana.get("/")
+        page = reads_ana.get("/")
 
-        assert not invitations_are_read(queries)
-    assert "First steps" not in first
+    assert answer.status_code == 303
+    assert GUIDE not in words(page)
+    assert not any("inbox_endorsement" in query["sql"] for query in queries)
 
 
-def invitations_are_read(queries):
-    return any("inbox_invitation" in query["sql"] for query in queries)
+def test_the_first_request_of_a_team_has_a_page_of_its_own(ask, reads_bob):
+    empty = words(reads_bob.get("/"))
+    ask("tool_call")
+    first = words(reads_bob.get("/", live=True))
+    ask("tool_call")
+    second = words(reads_bob.get("/", live=True))
+
+    assert "Nothing waits yet" in empty
+    assert "Your first request is here" in first
+    assert "Your first request is here" not in second

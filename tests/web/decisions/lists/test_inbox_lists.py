@@ -102,7 +102,7 @@ def test_a_link_to_nowhere_shows_the_list_from_its_start(ask, reads_bob):
 def test_an_empty_list_says_how_to_get_a_first_item(world, reads_bob):
     page = words(reads_bob.get("/"))
 
-    assert "You're all caught up" in page
+    assert "Nothing waits yet" in page
     assert "curl http://testserver/api/runs" in page
     assert '"agent": "rehearsal"' in page
     assert "$SIGNOFF_API_KEY" in page
