@@ -129,6 +129,7 @@ MIDDLEWARE = [
     "inbox.api.base.database_down.UnavailableMiddleware",
     "inbox.platform.http.session_cookies.SessionCookieMiddleware",
     "inbox.web.base.languages.PageLanguageMiddleware",
+    "inbox.web.base.error_pages.MethodPageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

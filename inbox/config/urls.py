@@ -17,3 +17,4 @@ urlpatterns = [
 ]
 
 handler404 = "inbox.api.base.error_responses.not_found"
+handler500 = "inbox.web.base.error_pages.server_error"

@@ -1,10 +1,12 @@
-"""The response while the database is unavailable: 503 with Retry-After."""
+"""The response while the database is unavailable: 503 with Retry-After, a page for browsers."""
 
 from collections.abc import Callable
 
 import structlog
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import get_language_from_request, override
 
 from inbox.api.base.error_responses import PROBLEM, problem
 from inbox.platform.db_executor import DatabaseBusy
@@ -24,12 +26,24 @@ class UnavailableMiddleware:
         try:
             return self._get_response(request)
         except (OperationalError, InterfaceError) as error:
-            return unavailable(error)
+            return _answer(request, error)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, OperationalError | InterfaceError):
-            return unavailable(error)
+            return _answer(request, error)
         return None
+
+
+def _answer(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Return the problem, as a page if a browser opens one: live updates and programs get JSON."""
+    response = unavailable(error)
+    is_for_people = "text/html" in request.headers.get("Accept", "")
+    if not is_for_people or request.path.startswith(("/api/", "/agui/", "/scim/")):
+        return response
+    again = request.get_full_path() if request.method == "GET" else "/"
+    with override(get_language_from_request(request)):
+        page = render_to_string("503.html", {"again": again}, request=None)
+    return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 def unavailable(error: Exception) -> JsonResponse:
