@@ -18,6 +18,7 @@ from inbox.platform.encryption import decrypt
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.people.invitations import INVITATION_LIFETIME
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.sending.mail_page import MailLink, letter
 from inbox.sending.mails import deliver, mail_domain
 
 log = structlog.get_logger(__name__)
@@ -77,14 +78,13 @@ def _send(mail: InvitationMail) -> None:
 
 def build_invitation(mail: InvitationMail) -> EmailMessage:
     """Return the mail in the active language; each try has the same Message-ID."""
+    url = decrypt(mail.encrypted_link)
     body = gettext(_BODY).format(
-        who=_line(mail.inviter),
-        team=_line(mail.team),
-        link=decrypt(mail.encrypted_link),
-        days=INVITATION_LIFETIME.days,
+        who=_line(mail.inviter), team=_line(mail.team), link=url, days=INVITATION_LIFETIME.days
     )
     headers = {"Message-ID": f"<{mail.invitation_id}.{mail.digest[:16]}@{mail_domain()}>"}
-    return EmailMessage(gettext(_SUBJECT), body, to=[mail.address], headers=headers)
+    link = MailLink(url, gettext("Join the team"), is_button=True)
+    return letter(gettext(_SUBJECT), body, to=mail.address, link=link, **headers)
 
 
 def _line(text: str) -> str:

@@ -1,8 +1,8 @@
 """Mails: their text, and sending them by SMTP."""
 
 import smtplib
+from dataclasses import replace
 from email.utils import parseaddr
-from html import escape
 
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
@@ -13,13 +13,8 @@ from inbox.queries.notifications.notifications import unsubscribe_token
 from inbox.rules.notifications.events import SendProblem
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.sending import printed_mails
+from inbox.sending.mail_page import MailLink, MailPart, mail_page
 from inbox.sending.message_texts import Block, MessageText, link_to, text_of
-
-#: A link that a finger hits.
-_BUTTON = (
-    "display:inline-block;margin:.5em 0;padding:.7em 1em;border:1px solid;border-radius:.5em;"
-    "text-decoration:none"
-)
 
 
 def send_mail(message: Message) -> SendResult:
@@ -116,41 +111,22 @@ def _decide_text() -> str:
 
 
 def _html(language: str, text: MessageText, end: str, stop: str) -> str:
-    """Return a page without images, scripts or styles from elsewhere."""
-    paragraphs = [
-        # <bdi>: text in the other direction does not reorder the label.
-        [
-            *(
-                f"{escape(label)}: <bdi>{escape(value)}</bdi>"
-                for label, value in (*block.facts, *block.details)
-            ),
-            *(_links(block) if block.url else []),
-        ]
+    parts = [
+        MailPart([*block.facts, *block.details], links=_links(block, alone=len(text.blocks) == 1))
         for block in text.blocks
     ]
     if text.summary:
-        link = _link(text.pending_url, gettext("Open the inbox")) if text.pending_url else ""
-        paragraphs.append([*map(escape, text.summary), *([link] if link else [])])
-    body = "".join(f"<p>{'<br>'.join(lines)}</p>" for lines in paragraphs)
-    return (
-        f'<!doctype html><html lang="{escape(language)}"><head><meta charset="utf-8">'
-        f"<title>{escape(text.subject)}</title></head>"
-        '<body style="font-family:sans-serif;line-height:1.5;max-width:40em;'
-        'overflow-wrap:anywhere">'
-        f'<h1 style="font-size:1.2em">{escape(text.subject)}</h1>{body}<hr>'
-        f'<p style="font-size:.85em">{escape(end)}{f" {_link(stop, stop)}" if stop else ""}</p>'
-        "</body></html>"
-    )
+        url = text.pending_url
+        links = [MailLink(url, gettext("Open the inbox"))] if url else []
+        parts.append(MailPart(paragraphs=["\n".join(text.summary)], links=links))
+    return mail_page(language=language, subject=text.subject, parts=parts, end=end, stop=stop)
 
 
-def _links(block: Block) -> list[str]:
-    link = _link(block.url, block.link_text)
-    return [_link(block.decide_url, _decide_text(), _BUTTON), link] if block.decide_url else [link]
-
-
-def _link(url: str, text: str, style: str = "") -> str:
-    look = f' style="{style}"' if style else ""
-    return f'<a href="{escape(url)}"{look}>{escape(text)}</a>'
+def _links(block: Block, *, alone: bool) -> list[MailLink]:
+    """Return the links of a block, the first as the button of a mail that has no other block."""
+    urls = [(block.decide_url, _decide_text()), (block.url, block.link_text)]
+    links = [MailLink(url, text) for url, text in urls if url]
+    return [replace(link, is_button=alone and link == links[0]) for link in links]
 
 
 def mail_domain() -> str:

@@ -7,11 +7,15 @@ import structlog
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.sending.mail_page import MailLink, letter
+
 log = structlog.get_logger(__name__)
 
-#: Subject and body by django-allauth's template name.
+#: The name of the link's address, words, subject and body by django-allauth's template name.
 _MAILS: Final = {
     "account/email/password_reset_key": (
+        "password_reset_url",
+        gettext_noop("Choose a password"),
         gettext_noop("Reset your Signoff password"),
         gettext_noop(
             "Someone, probably you, asked to reset the password for {username}.\n"
@@ -23,6 +27,8 @@ _MAILS: Final = {
         ),
     ),
     "account/email/email_confirmation": (
+        "activate_url",
+        gettext_noop("Confirm the address"),
         gettext_noop("Confirm your e-mail address for Signoff"),
         gettext_noop(
             "{user.username} added this e-mail address to their account.\n"
@@ -60,11 +66,11 @@ _NEWS_END: Final = gettext_noop(
 def mail_of(name: str, to: str, values: dict[str, Any]) -> EmailMessage:
     """Return the mail in the language of the request."""
     if name in _MAILS:
-        subject, body = map(gettext, _MAILS[name])
-    else:
-        subject = gettext(_NEWS_SUBJECT)
-        body = f"{gettext(_NEWS[name])}\n\n{gettext(_NEWS_END)}"
-    return EmailMessage(subject, body.format(**values), to=[to])
+        url, words, subject, body = _MAILS[name]
+        link = MailLink(str(values[url]), gettext(words), is_button=True)
+        return letter(gettext(subject), gettext(body).format(**values), to=to, link=link)
+    body = f"{gettext(_NEWS[name])}\n\n{gettext(_NEWS_END)}"
+    return letter(gettext(_NEWS_SUBJECT), body.format(**values), to=to)
 
 
 def send_in_background(message: EmailMessage) -> None:
