@@ -1,6 +1,7 @@
 // Starts the live parts of a page. The server renders everything; these scripts read the page
 // again when something changed, and never replace what a reviewer is writing.
 
+import "./busy.js";
 import { showButtons } from "./buttons.js";
 import { connect } from "./connection.js";
 import { markUnsent } from "./decision_form.js";

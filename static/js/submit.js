@@ -67,8 +67,6 @@ document.addEventListener("htmx:beforeSend", ({ detail }) => {
   if (!isDecision(detail)) return;
   pauseRefresh();
   startSending();
-  // The button is disabled meanwhile, and shows that it was pressed.
-  detail.requestConfig.triggeringEvent?.submitter?.setAttribute("data-pressed", "");
 });
 
 // A form that was replaced meanwhile is out of reach of the listeners of the document, and htmx would
@@ -85,7 +83,6 @@ document.addEventListener("htmx:beforeSend", ({ detail: { elt } }) => {
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!isDecision(detail)) return;
   endSending(false);
-  document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
   setTimeout(resumeRefresh, isLeaving ? LEAVING_MS : 0);
 });
 

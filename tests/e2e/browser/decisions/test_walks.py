@@ -74,7 +74,7 @@ _STATE = """() => {
     main: document.querySelector("#main")?.dataset.interrupt ?? "",
     row: document.querySelector("#rows .row[aria-current]")?.id.slice(4) ?? "",
     path: location.pathname.split("/")[2] ?? "",
-    sending: Boolean(document.querySelector("[data-pressed]")),
+    sending: Boolean(document.querySelector("#decision .btn[aria-busy]")),
     mode: document.querySelector("#answer")?.dataset.mode ?? "",
     bar: document.querySelector("#bar")?.dataset.mode ?? "",
     fields: Object.fromEntries(
