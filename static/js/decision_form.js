@@ -6,6 +6,9 @@ const PREVIEW_DELAY_MS = 250;
 /** The texts in the bar, which has their fields only for whom it offers a decision. */
 export const BAR_TEXTS = ["reason", "other_note", "feedback"];
 
+/** What the server says about the answer that is in the form. */
+const PREVIEWED = ["changes", "approve-label", "confirm"];
+
 export function isChanged(field) {
   if (field.type === "hidden" || field.type === "submit") return false;
   if (field.type === "radio" || field.type === "checkbox") {
@@ -36,10 +39,7 @@ let draftRequest;
 /** Ask the server for the changes that the form would make, shortly after the last keystroke. */
 function previewChanges(form) {
   clearTimeout(previewTimer);
-  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", [
-    "changes",
-    "approve-label",
-  ]);
+  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", PREVIEWED);
 }
 
 /** Post the form without deciding, and replace these elements; a later request aborts this one. */
@@ -84,7 +84,7 @@ export async function restoreDraft(form, entries, isUntouched) {
     // The request is not open for this reader now, so the response has no fields for the draft.
     const isOpen = page.querySelector("#answer[data-mode=open]") !== null;
     if (!isOpen || !isUntouched()) return false;
-    for (const id of ["answer", "changes", "approve-label", "special-approvals", "ask-back"]) {
+    for (const id of ["answer", ...PREVIEWED, "special-approvals", "ask-back"]) {
       const element = page.getElementById(id);
       if (element) document.getElementById(id)?.replaceWith(element);
     }
@@ -115,7 +115,7 @@ export function abortDraft() {
 async function restructure(form, button) {
   const { id } = button;
   const isChange = isUnsent() || !button.matches("[data-edit], [data-edit-all]");
-  await postDraft(form, button.value, ["answer", "changes", "approve-label"]);
+  await postDraft(form, button.value, ["answer", ...PREVIEWED]);
   if (isChange) form.dataset.kept = "";
   markUnsent();
   const next = document.getElementById(id) ?? document.querySelector("#answer [autofocus]");

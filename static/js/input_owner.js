@@ -76,9 +76,9 @@ export function isOfShown(form) {
   return form.isConnected && !form.closest("[inert]") && id === main.dataset.interrupt;
 }
 
-/** Say beside the buttons why nothing happened. */
+/** Say beside the buttons why nothing happened; a confirmation has its line instead. */
 function say() {
-  const problem = document.querySelector("#problem");
+  const problem = document.querySelector("#bar:not([data-confirming]) #problem, .review #problem");
   if (!problem) return;
   problem.textContent = messages.notForThis;
   problem.dataset.late = "";

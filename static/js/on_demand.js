@@ -1,5 +1,5 @@
 // Loads scripts that few pages use when they are used first: of the palette, of dialogs, of mentions,
-// of uploads and of notifications.
+// of uploads, of notifications and of approvals on a phone.
 
 import { closeSheet } from "./input_owner.js";
 import { report } from "./post.js";
@@ -119,6 +119,27 @@ if (notify && permission === "default") {
   notify.hidden = false;
   notify.addEventListener("click", async () => (await import("./notifications.js")).turnOn(notify));
 }
+
+const phone = matchMedia("(pointer: coarse) and (width < 48rem)");
+if (phone.matches) import("./tap_confirm.js");
+
+// On a phone the first tap on Approve asks, and the second one approves. A note that is missing is
+// what the answer to the first one says.
+document.addEventListener(
+  "click",
+  async (event) => {
+    const button = event.target.closest("#decide-buttons > button[value=approve]");
+    const isNoteMissing = document.querySelector("#f-reason[data-required]")?.value.trim() === "";
+    if (!button || !phone.matches || isNoteMissing) return;
+    event.preventDefault();
+    try {
+      (await import("./tap_confirm.js")).ask(button);
+    } catch {
+      report(0);
+    }
+  },
+  true,
+);
 
 function loadUploads() {
   if (document.querySelector("[data-upload]")) import("./uploads.js");

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
+from inbox.forms.number_format import number_format
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.assignees import people_in_comments
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
@@ -290,6 +292,30 @@ class InterruptPage:
     @property
     def filled_count(self) -> int:
         return sum(bool(slot.person) for slot in self.slots)
+
+    @property
+    def counts_as(self) -> str:
+        """As which of several approvals the user's would count, "" where it decides alone."""
+        if len(self.slots) < 2 or self.mode != "open":
+            return ""
+        numbers = {"number": self.filled_count + 1, "total": len(self.slots)}
+        return gettext("Counts as %(number)s of %(total)s") % numbers
+
+    @property
+    def approved_words(self) -> str:
+        """The payment with the values in the form, or else the title: what an approval approves."""
+        edited = ABSENT if self.submission is None else self.form.edited_values
+        facts = self.facts
+        if edited is not ABSENT:
+            facts = replace(facts, approved=edited, has_fields=False)
+        amount, currency, recipient = map(facts.roles.get, ("amount", "currency", "recipient"))
+        is_payment = facts.presentation.name == "money"
+        if not (is_payment and amount and recipient and recipient.view.text):
+            return self.title
+        unit = amount.view.unit or (currency.view.text if currency else "")
+        money = f"{number_format().write_grouped(amount.view.text)} {unit}".strip()
+        words = {"amount": money, "recipient": recipient.view.text}
+        return gettext("%(amount)s to %(recipient)s") % words
 
     @cached_property
     def is_quorum_possible(self) -> bool:

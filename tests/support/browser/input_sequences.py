@@ -23,6 +23,8 @@ _TEXTS: Final = {"Enter": "\r", "Space": " "}
 #: Names of controls that sequences use.
 _PLACES: Final = {
     "approve": "#decide-buttons button[value=approve]",
+    "yes": ".confirm [value=approve]",
+    "back": ".confirm [data-back]",
     "reject": "#decide-buttons button[value=reject]",
     "assign": "[data-action=assign]",
     "snooze": "[data-action=snooze]",

@@ -36,6 +36,14 @@ def test_approving_on_the_page_is_one_of_two(interrupt, reads_bob, dora):
     assert "Withdraw my approval" in page
 
 
+def test_the_page_says_as_which_of_several_an_approval_counts(interrupt, reads_bob, dora):
+    assert 'data-counts="Counts as 1 of 2"' in reads_bob.open(interrupt)
+
+    approve(interrupt, dora)
+
+    assert 'data-counts="Counts as 2 of 2"' in reads_bob.open(interrupt)
+
+
 def test_an_approval_is_withdrawn_on_the_page(interrupt, reads_bob):
     reads_bob.send(interrupt, "approve")
 

@@ -62,6 +62,8 @@ def touch(name: str, steps: str, records: dict[str, str], **more: Any) -> Row:
     return Row(name, steps, records, is_touch=True, **more)
 
 
+#: What approves on a phone.
+APPROVE = "tap approve; see yes; gap 800; tap yes"
 A = {"A": "approved"}
 PRIYA = {"A": "assigned to Priya Shah"}
 APPROVED_AB = {"A": "approved", "B": "approved"}
@@ -317,15 +319,23 @@ KEYS = [
     ),
 ]
 TOUCH = [
-    touch("tap", "tap approve", A),
+    touch("one tap", "tap approve; see yes; gap 800", {}),
+    touch("two taps", APPROVE, A),
     *(
-        touch(f"a second tap after {gap} ms", f"tap approve; retap {gap}", A, is_critical=True)
+        touch(f"a second tap after {gap} ms", f"tap approve; retap {gap}", {}, is_critical=True)
+        for gap in (100, 200, 500)
+    ),
+    *(
+        touch(f"a third tap after {gap} ms", f"{APPROVE}; retap {gap}", A, is_critical=True)
         for gap in (100, 300, 500, 700)
     ),
+    touch("a tap on Yes too early", "tap approve; see yes; tap yes", {}),
+    touch("back, then reject", "tap approve; see back; gap 800; tap back; gap 800; tap reject", {}),
     touch("a second tap on Reject", "tap reject; retap 300", {}),
     touch("reject by two taps", "tap reject; see #reject-hint; tap reject", {"A": "rejected"}),
-    touch("a tap after a look", "tap approve; see B; gap 800; retap 0", APPROVED_AB),
-    touch("a tap when the next is shown", "tap approve; see B; retap 10", A),
+    touch("the next after a look", f"{APPROVE}; see B; gap 800; {APPROVE}", APPROVED_AB),
+    touch("one tap after a look", f"{APPROVE}; see B; gap 800; tap approve; see yes", A),
+    touch("a tap when the next is shown", f"{APPROVE}; see B; retap 10", A),
     touch("a person by touch", "tap assign; see choices; gap 800; tap choice Priya", PRIYA),
     touch("a double tap on Assign", "tap assign; retap 200", {}),
     touch(
@@ -333,10 +343,10 @@ TOUCH = [
     ),
     touch(
         "a note to reject, then approve by touch",
-        "tap pencil; type fine; tap approve",
+        f"tap pencil; type fine; {APPROVE}",
         {"A": "approved, note fine"},
     ),
-    touch("three taps", "tap approve; retap 250; retap 250", A),
+    touch("three taps", "tap approve; retap 250; retap 250", {}),
 ]
 ROWS = [*DIALOGS, *SECOND_CLICKS, *UNDO, *NOTES, *KEYS, *TOUCH]
 

@@ -48,6 +48,12 @@ def decided(site: Site, interrupt: Any) -> Any:
     return site.call(f"/api/interrupts/{interrupt['id']}")["decision"]["payload"]
 
 
+def approve(page: Page) -> None:
+    """Tap twice; Yes takes the second tap after the guard."""
+    page.tap("#decide-buttons > button[value=approve]")
+    page.tap(".confirm button[value=approve]")
+
+
 def test_three_decisions_are_taken_by_taps(site, mine):
     first, second = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND | {"minutes": 60})
     third = mine(staged_interrupts.SHORT_FORM)
@@ -66,7 +72,7 @@ def test_three_decisions_are_taken_by_taps(site, mine):
         site.wait_until_live(page)
         expect(page.locator("#list")).to_be_hidden()
         assert is_in_reach(page, "button[value=approve]")
-        page.tap("button[value=approve]")
+        approve(page)
 
         page.wait_for_url(f"**/interrupts/{second[0]['id']}/**")
         site.wait_until_live(page)
@@ -75,7 +81,7 @@ def test_three_decisions_are_taken_by_taps(site, mine):
         page.keyboard.type(" Thank you.")
         assert is_in_reach(page, "button[value=approve]")
         expect(page.locator("#changes ins")).to_contain_text("Thank")
-        page.tap("button[value=approve]")
+        approve(page)
 
         page.wait_for_url(f"**/interrupts/{third[0]['id']}/**")
         site.wait_until_live(page)
@@ -212,3 +218,88 @@ def test_every_control_of_a_page_is_large_enough_for_a_finger(site, path):
         expect(page.locator("#rail")).to_be_visible()
 
         assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+
+
+# -- the second tap of an approval ----------------------------------------------------------------
+
+PAYMENT = {
+    "message": "Pay 310.00 EUR to Kestrel Hosting GmbH",
+    "tool": "send_payment",
+    "args": {"amount": 310.0, "currency": "EUR", "recipient": "Kestrel Hosting GmbH"},
+    "schema": staged_interrupts.approval(
+        {
+            "amount": {"type": "number"},
+            "currency": staged_interrupts.TEXT,
+            "recipient": staged_interrupts.TEXT,
+        }
+    ),
+}
+
+
+def test_the_second_tap_says_what_it_approves(site, mine):
+    (interrupt,) = mine(PAYMENT)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, interrupt)
+        assert rectangle(page, "#bar")["height"] < 80
+        field = edit_value(page, "#f-args-amount")
+        field.fill("31")
+        expect(page.locator("#approve-label")).to_have_text("Approve with 1 change")
+        assert rectangle(page, "#bar")["height"] < 80
+
+        page.tap("#decide-buttons > button[value=approve]")
+
+        expect(page.locator(".confirm strong")).to_have_text("31 EUR to Kestrel Hosting GmbH")
+        yes = page.locator(".confirm button[value=approve]")
+        expect(yes).to_have_text("Yes, approve with 1 change")
+        assert rectangle(page, "#bar")["height"] <= 130
+        assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+        assert site.call(f"/api/interrupts/{interrupt['id']}")["decision"] is None
+        yes.tap()
+        page.wait_for_url(f"{site.url}/?done=**")
+    assert decided(site, interrupt)["editedArgs"]["amount"] == 31
+
+
+def test_going_back_or_an_edit_takes_the_confirmation_away(site, mine):
+    (interrupt,) = mine(PAYMENT)
+    with site.open_as("marco", locale="de-DE", **PHONE) as page:
+        site.open(page, interrupt)
+        page.tap("#decide-buttons > button[value=approve]")
+
+        page.tap(".confirm [data-back]")
+
+        expect(page.locator(".confirm")).to_have_count(0)
+        expect(page.locator("#decide-buttons button[value=reject]")).to_be_visible()
+        field = edit_value(page, "#f-args-amount")
+        page.tap("#decide-buttons > button[value=approve]")
+        expect(page.locator(".confirm")).to_be_visible()
+        field.fill("30")
+        expect(page.locator(".confirm")).to_have_count(0)
+        expect(page.locator("#approve-label")).to_have_text("Mit 1 Änderung genehmigen")
+        assert rectangle(page, "#bar")["height"] < 80
+
+
+def test_a_missing_note_is_asked_for_before_the_second_tap(site, mine):
+    (interrupt,) = mine(staged_interrupts.FIXED)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, interrupt)
+
+        page.tap("#decide-buttons > button[value=approve]")
+
+        expect(page.locator("#banner .errsum")).to_be_visible()
+        page.tap("#f-reason")
+        page.keyboard.type("Looked at each")
+        approve(page)
+        page.wait_for_url(f"{site.url}/?done=**")
+    assert decided(site, interrupt) == {"approved": True, "reason": "Looked at each"}
+
+
+def test_an_approval_takes_one_tap_without_javascript(site, mine):
+    (interrupt,) = mine(staged_interrupts.MAIL)
+    state = site.state_of("marco")
+    with site.browse(storage_state=state, java_script_enabled=False, **PHONE) as page:
+        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
+
+        page.tap("button[value=approve]")
+
+        page.wait_for_url(f"{site.url}/?done=**")
+    assert decided(site, interrupt) == {"approved": True}
