@@ -5,6 +5,7 @@ import { isFold, mergeFold } from "./folds.js";
 import { guardPointer } from "./input_owner.js";
 import { main } from "./page.js";
 import { holdPlaces } from "./pointed_rows.js";
+import { REFRESHED } from "./refresh.js";
 import { coverNote, exposeNote } from "./reject_note.js";
 
 /** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
@@ -101,13 +102,26 @@ function keepTexts(bar, newBar) {
   }
 }
 
+/** Of leaving_rows.js, which no first load waits for. */
+let showLeaving = (_, change) => change();
+
+document.addEventListener(
+  REFRESHED,
+  async () => {
+    ({ showLeaving } = await import("./leaving_rows.js"));
+  },
+  { once: true },
+);
+
 /** Swap an element in a way of its own and return false, or return true for htmx to swap it. */
 function mayReplace(target, element) {
   const isSameMode = target.dataset.mode === element.dataset.mode;
   switch (target.dataset.live) {
     case "keyed":
-      if (target.id === "rows") holdPlaces(target, element);
-      mergeChildren(target, element);
+      if (target.id === "rows") {
+        holdPlaces(target, element);
+        showLeaving(target, () => mergeChildren(target, element));
+      } else mergeChildren(target, element);
       return false;
     case "form":
       if (isSameMode) {

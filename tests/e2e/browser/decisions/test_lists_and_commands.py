@@ -188,3 +188,44 @@ def test_theme_is_there_before_the_first_paint(site):
         page.reload(wait_until="commit")
         colours = page.evaluate("getComputedStyle(document.documentElement).colorScheme")
         assert colours == "dark"
+
+
+#: Whether the script that shows motion has come, after the first live update.
+_HAS_MOTION = """async () => {
+  const files = performance.getEntriesByType("resource").map(({ name }) => name);
+  const file = files.find((name) => name.includes("/leaving_rows"));
+  return file && Boolean(await import(file));
+}"""
+#: Notes of each animation that a script starts: whether its row takes input, and the list by then.
+_NOTE_ANIMATIONS = """() => {
+  window.animations = [];
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...args) {
+    const order = Array.from(document.querySelectorAll("#rows > .row"), ({ id }) => id);
+    window.animations.push({ isInert: this.inert, order });
+    return animate.apply(this, args);
+  };
+}"""
+
+
+def test_a_row_that_leaves_fades_and_the_order_is_new_at_once(site, mine):
+    interrupts = [*mine(staged_interrupts.MAIL), *site.play(staged_interrupts.MAIL)]
+    with (
+        site.open_as("marco", reduced_motion="no-preference") as page,
+        site.open_as("priya", reduced_motion="reduce") as still,
+    ):
+        interrupts += site.play(staged_interrupts.MAIL)
+        for each in (page, still):
+            expect(each.locator("#rows > .row")).to_have_count(3)
+            each.wait_for_function(_HAS_MOTION)
+            each.evaluate(_NOTE_ANIMATIONS)
+
+        site.decide(interrupts[2], {"approved": True})
+
+        for each in (page, still):
+            expect(each.locator("#rows > .row")).to_have_count(2)
+            expect(each.locator(".is-leaving")).to_have_count(0)
+        (leaving,) = page.evaluate("animations")
+        order = [f"row-{interrupt['id']}" for interrupt in interrupts[:2]]
+        assert leaving == {"isInert": True, "order": order}
+        assert still.evaluate("animations") == []
