@@ -159,7 +159,7 @@ def _seed(*, with_history: bool) -> Credentials:
     runs = {message: _start(agents[name], value, message) for name, value, message in RUNS}
     if with_history:
         priya = _people_of(team.pk)[CLAIMED_BY]
-        for run in (runs[CLAIMED], runs[ENDORSED]):
+        for run in runs.values():  # in their order, which that of the requests is
             drive(run.thread)
         claim_interrupt(interrupt_id=runs[CLAIMED].interrupts.get().pk, actor=priya)
         refund = runs[ENDORSED].interrupts.get()

@@ -39,7 +39,7 @@ def clock_set_back(start: datetime) -> Iterator[PastClock]:
     Only before the server and the worker start: the clock decides every expiry, for all threads.
     Move it forward only, so that ids and the audit trail stay in order.
     """
-    past, library = PastClock(start), cast("Any", uuid6)
+    past, before, library = PastClock(start), clock.past, cast("Any", uuid6)
     source, last_timestamp = library.time, library._last_v7_timestamp  # noqa: SLF001
     clock.past = past.now
     library.time = SimpleNamespace(time_ns=lambda: int(past.now().timestamp() * 1e9))
@@ -47,5 +47,5 @@ def clock_set_back(start: datetime) -> Iterator[PastClock]:
     try:
         yield past
     finally:
-        clock.past = None
+        clock.past = before
         library.time, library._last_v7_timestamp = source, last_timestamp  # noqa: SLF001
