@@ -2,8 +2,8 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3 otel
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint texts schema references \
-	sbom bench campaign lock base dev
+.PHONY: help run demo-reset test test-all test-release servers clients client-typescript lint screens texts schema \
+	references sbom bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -108,6 +108,9 @@ lint-dead-code:
 	$(BIN)/python tools/dead_code.py
 lint-migrations:
 	$(BIN)/python manage.py makemigrations --check --dry-run
+
+screens: dev ## Make the pictures of the documentation from the running demo
+	@$(BIN)/python -m tests.support.browser.screens
 
 texts: dev ## Collect the texts of pages, and compile their translations
 	@$(BIN)/python -m tests.support.texts
