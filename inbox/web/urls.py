@@ -18,6 +18,7 @@ from inbox.web.decisions import (
 from inbox.web.decisions.teamwork import assignees, snoozes
 from inbox.web.files import files, request_files
 from inbox.web.limits import limits_page
+from inbox.web.navigation import command_search
 from inbox.web.notifications import (
     browsers,
     chat_accounts,
@@ -147,6 +148,7 @@ urlpatterns = [
     path("views/<uuid:view_id>/share", saved_views.share, name="share_view"),
     path("views/<uuid:view_id>/delete", saved_views.delete, name="delete_view"),
     path("first-steps/hide", first_steps.hide, name="hide_first_steps"),
+    path("search/", command_search.search, name="search"),
     path("help/", help_pages.help_page, {"name": "inbox"}, name="help"),
     path("help/<slug:name>/", help_pages.help_page, name="help_page"),
     path("runs/", run_list.run_list, name="runs"),

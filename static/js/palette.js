@@ -1,6 +1,6 @@
-// The command palette: the page's own links and buttons, and tools and agents to filter by.
-// A combobox with a listbox (ARIA Authoring Practices). It decides nothing: for a decision it moves
-// the focus to the button.
+// The command palette: the page's own links and buttons, tools and agents to filter by, and what the
+// server finds: requests, runs, agents, people and groups. A combobox with a listbox (ARIA Authoring
+// Practices). It decides nothing: for a decision it moves the focus to the button.
 
 import { currentView } from "./input_owner.js";
 import { areKeysOff } from "./keyboard.js";
@@ -11,12 +11,19 @@ const field = dialog.querySelector("input");
 const list = dialog.querySelector("[role=listbox]");
 const status = dialog.querySelector("[role=status]");
 const MOST_OPTIONS = 60;
+/** As long as people who type need for one key. */
+const TYPING_MS = 80;
 
-/** Each with a label, a group, and what it does. */
+/** Each with a label, a group, what is beside it, and what it does. */
 let commands = [];
+/** Those of the last answer of the server. */
+let results = [];
 let matchingCommands = [];
 /** The request that the commands are about. */
 let view;
+/** Aborted when something else is typed. */
+let searching;
+let timer;
 
 function textOf(element) {
   const copy = element.cloneNode(true);
@@ -56,7 +63,7 @@ function collect() {
       add(name, option.textContent.trim(), () => location.assign(address));
     }
   }
-  for (const button of document.querySelectorAll("#rail button:not([hidden])")) {
+  for (const button of document.querySelectorAll("#rail button:not([hidden], [data-palette])")) {
     add("more", textOf(button), click(button));
   }
   return result;
@@ -72,34 +79,96 @@ function startOf(button) {
   };
 }
 
+/** Its own name has one of the words at least: that of its group would match all of them. */
 function matches(command, words) {
-  const text = `${command.label} ${command.group}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+  const label = command.label.toLowerCase();
+  const text = `${label} ${command.group.toLowerCase()}`;
+  const isNamed = !words.length || words.some((word) => label.includes(word));
+  return isNamed && words.every((word) => text.includes(word));
 }
 
-function render() {
+function elementOf(tag, className, text) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+function optionOf({ label, about }, index) {
+  const option = document.createElement("div");
+  option.role = "option";
+  option.id = `command-${index}`;
+  option.append(elementOf("bdi", "", label));
+  if (about) option.append(elementOf("span", "quiet", about));
+  return option;
+}
+
+/** Return a group of options under its heading. */
+function groupOf(name) {
+  const group = document.createElement("div");
+  group.role = "group";
+  group.ariaLabel = name;
+  const heading = elementOf("div", "palette-title", name);
+  heading.ariaHidden = "true";
+  group.append(heading);
+  return group;
+}
+
+function render(place = 0) {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   matchingCommands = commands.filter((command) => matches(command, words)).slice(0, MOST_OPTIONS);
-  const options = matchingCommands.map((command, index) => {
-    const option = document.createElement("li");
-    option.role = "option";
-    option.id = `command-${index}`;
-    const label = document.createElement("bdi");
-    label.textContent = command.label;
-    const group = document.createElement("span");
-    group.className = "quiet";
-    group.textContent = command.group;
-    option.append(label, group);
-    return option;
-  });
-  list.replaceChildren(...options);
-  choose(0);
-  status.textContent = matchingCommands.length ? "" : dialog.dataset.nothing;
+  matchingCommands.push(...results);
+  const groups = new Map();
+  for (const [index, command] of matchingCommands.entries()) {
+    if (!groups.has(command.group)) groups.set(command.group, groupOf(command.group));
+    groups.get(command.group).append(optionOf(command, index));
+  }
+  list.replaceChildren(...groups.values());
+  choose(Math.max(0, place));
+  status.textContent = matchingCommands.length || searching ? "" : dialog.dataset.nothing;
+}
+
+/** Ask the server for what has the words, once somebody pauses. */
+function search() {
+  searching?.abort();
+  clearTimeout(timer);
+  results = [];
+  searching = null;
+  const text = field.value.trim();
+  if (!text) return;
+  searching = new AbortController();
+  const { signal } = searching;
+  timer = setTimeout(async () => {
+    const address = `${dialog.dataset.search}?${new URLSearchParams({ q: text })}`;
+    let groups = [];
+    try {
+      const response = await fetch(address, { signal });
+      if (response.ok) ({ groups } = await response.json());
+    } catch {
+      if (signal.aborted) return;
+    }
+    results = groups.flatMap((group) =>
+      group.results.map(({ label, about, url }) => ({
+        group: group.label,
+        label,
+        about,
+        run: () => location.assign(url),
+      })),
+    );
+    searching = null;
+    // They come below what is there, and what is chosen stays chosen.
+    render(chosen());
+  }, TYPING_MS);
+}
+
+function options() {
+  return [...list.querySelectorAll("[role=option]")];
 }
 
 function choose(index) {
-  [...list.children].forEach((option, place) => (option.ariaSelected = String(place === index)));
-  const option = list.children[index];
+  const all = options();
+  all.forEach((option, place) => (option.ariaSelected = String(place === index)));
+  const option = all[index];
   if (option) {
     field.setAttribute("aria-activedescendant", option.id);
     option.scrollIntoView({ block: "nearest" });
@@ -107,7 +176,7 @@ function choose(index) {
 }
 
 function chosen() {
-  return [...list.children].findIndex((option) => option.ariaSelected === "true");
+  return options().findIndex((option) => option.ariaSelected === "true");
 }
 
 function run(index) {
@@ -117,7 +186,10 @@ function run(index) {
   command.run();
 }
 
-field.addEventListener("input", render);
+field.addEventListener("input", () => {
+  search();
+  render();
+});
 field.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const { length } = matchingCommands;
@@ -128,13 +200,14 @@ field.addEventListener("keydown", (event) => {
 });
 list.addEventListener("click", ({ target }) => {
   const option = target.closest("[role=option]");
-  if (option) run([...list.children].indexOf(option));
+  if (option) run(options().indexOf(option));
 });
 
 /** Show the commands of the page that match what has been typed. */
 export function fill() {
   view = currentView();
   commands = collect();
+  search();
   render();
 }
 

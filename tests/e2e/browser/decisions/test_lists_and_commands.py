@@ -98,6 +98,27 @@ def test_keys_typed_while_the_palette_loads_act_on_nothing_else(site, mine):
         assert is_open(site, request)
 
 
+def test_palette_finds_a_request_and_a_person_by_keys_only(site, mine):
+    first, other = mine(staged_interrupts.REFUND, staged_interrupts.MAIL)
+    with site.open_as("marco") as page:
+        site.open(page, first)
+        press(page, "Control+k")
+        # On the page, `a` and Enter approve.
+        page.keyboard.type("a priya")
+        person = page.get_by_role("group", name="People").get_by_role("option")
+        expect(person).to_contain_text("Priya Shah")
+        assert violations(page) == []
+
+        page.locator("#palette-field").fill(other["id"])
+        option = page.get_by_role("group", name="Requests").get_by_role("option")
+        expect(option).to_have_count(1)
+        press(page, "Enter")
+
+        page.wait_for_url(f"**/interrupts/{other['id']}/")
+        assert is_open(site, first)
+        assert is_open(site, other)
+
+
 def test_palette_works_by_touch(site, mine):
     mine(staged_interrupts.REFUND)
     with site.open_as("marco", **PHONE) as page:
