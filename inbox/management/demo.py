@@ -98,6 +98,8 @@ GRANTED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
 )
 GRANT_MAKER = "marco"
+#: Those who publish the policy, and start the runs.
+PUBLISHER, STARTER = "admin", "dana"
 #: With a history, one of the requests is claimed when the demo is new, and the first of the two
 #: people has approved the large refund with a change.
 CLAIMED, CLAIMED_BY = "Clean up the sessions", "priya"
@@ -200,13 +202,14 @@ def _people_of(team_id: UUID) -> dict[str, Actor]:
 def _publish_policy(team_id: UUID) -> None:
     """Publish the policy of the demo, unless an earlier start did."""
     people = {row.user.username: row.user_id for row in members_of(SEED, team_id)}
+    admin = _people_of(team_id)[PUBLISHER]
     with suppress(AddressTaken):
         create_group(team_id=team_id, name=GROUP, actor=SEED)
     for name in MEMBERS:
         add_to_group(team_id=team_id, name=GROUP, user_id=people[name], actor=SEED)
     if policy_state(SEED, team_id).version is None:
-        save_draft(team_id=team_id, body=POLICY, actor=SEED)
-        publish_draft(team_id=team_id, actor=SEED, comment="The policy of the demo")
+        save_draft(team_id=team_id, body=POLICY, actor=admin)
+        publish_draft(team_id=team_id, actor=admin, comment="The policy of the demo")
 
 
 def _make_grant(agent: Any, team_id: UUID) -> None:
@@ -262,6 +265,6 @@ def _start(agent: Any, value: dict[str, Any] | None, text: str) -> Any:
             run_id=new_external_id(),
             input={**EMPTY_INPUT, "messages": [message], "forwardedProps": props},
         ),
-        actor=SEED,
+        actor=_people_of(agent.team_id)[STARTER],
     )
     return started.run

@@ -17,14 +17,14 @@ from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.bulk import (
     MAX_VALUE_CHARACTERS,
     MAX_VALUES,
-    METADATA,
     bulk_obstacle,
-    bulk_values,
     value_text,
 )
-from inbox.rules.decisions.similarity import differing_paths
+from inbox.rules.decisions.similarity import differing_paths, flatten_arguments
+from inbox.rules.presentations.metadata_values import metadata_values, risk_of
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.values import Look, ValueView
+from inbox.rules.presentations.vocabulary import DeclaredFact, present_of
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
@@ -33,13 +33,16 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
-from inbox.web.presentations.request_facts import scalar_views
+from inbox.web.presentations.request_facts import fact_view, scalar_views
+from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
 
 
 _EXCERPT_CHARACTERS = 200
+#: More than the metadata of a request that can be ticked may have: 1,000 characters of JSON.
+_MAX_FACTS = 200
 #: With more columns than this, a group is displayed as lists instead of a table.
 _MAX_COLUMNS = 4
 
@@ -130,22 +133,55 @@ def _group(
         scalar_views(row, _agui_interrupt(row), value)
         for row, value in zip(rows, values, strict=True)
     ]
-    all_paths = list(dict.fromkeys(path for paths in values for path in paths))
-    columns = differing_paths(values) if len(rows) > 1 else all_paths
-    common = [path for path in all_paths if path not in columns]
+    arguments = [
+        {path: _cell(value, path, numbers) for path in value}
+        for value, numbers in zip(values, views, strict=True)
+    ]
+    facts = [_facts(row) for row in rows]
+    columns, fact_columns = _columns(values), _columns(facts)
     first = rows[0]
     return Group(
         tool=escape_invisible(first.tool),
         reason=escape_invisible(translate(reason_name(first.reason))),
         agent=first.agent.slug,
         team=first.team.name,
-        common=[_cell(values[0], path, views[0]) for path in common],
-        columns=[_label(path) for path in columns],
+        common=[
+            *_common(arguments, columns),
+            *_common([_fact_cells(fact) for fact in facts], fact_columns),
+        ],
+        columns=[*map(escape_invisible, columns), *fact_columns],
         items=[
-            _item(row, [_cell(value, path, number_views) for path in columns], me, now, selected)
-            for row, value, number_views in zip(rows, values, views, strict=True)
+            _item(
+                row,
+                [
+                    *_cells(cells, columns)[:MAX_VALUES],
+                    *_cells(_fact_cells(fact), fact_columns)[:_MAX_FACTS],
+                ],
+                me,
+                now,
+                selected,
+            )
+            for row, cells, fact in zip(rows, arguments, facts, strict=True)
         ],
     )
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the paths that differ; those of a single request all do."""
+    return differing_paths(rows) if len(rows) > 1 else list(rows[0])
+
+
+def _common(rows: Sequence[Mapping[str, Cell]], columns: Collection[str]) -> list[Cell]:
+    return [cell for path, cell in rows[0].items() if path not in columns]
+
+
+def _cells(cells: Mapping[str, Cell], columns: Iterable[str]) -> list[Cell]:
+    absent = (Cell(escape_invisible(path), "", is_absent=True) for path in columns)
+    return [cells.get(path, cell) for path, cell in zip(columns, absent, strict=True)]
+
+
+def _fact_cells(facts: Mapping[str, str]) -> dict[str, Cell]:
+    return {label: _text_cell(label, text) for label, text in facts.items()}
 
 
 def _item(
@@ -161,7 +197,7 @@ def _item(
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
         is_mine=claim is not None and claim.user_id == me,
-        cells=cells[:MAX_VALUES],
+        cells=cells,
         obstacle=obstacle,
         is_selected=not obstacle and row.pk in selected,
     )
@@ -172,26 +208,59 @@ def _agui_interrupt(row: Interrupt) -> dict[str, Any]:
     return interrupt
 
 
-def _values(row: Interrupt, masks: NumberedMasks | None = None) -> dict[str, Any]:
-    """Return the values to compare by path, masked if `masks` is given."""
-    args = json.loads(row.args) if row.args else {}
-    metadata = _agui_interrupt(row).get("metadata")
-    if masks is not None:
-        args, metadata = masks.hidden(args), NAMES.masked(metadata)
-    return bulk_values(args, metadata)
+def _values(row: Interrupt, masks: NumberedMasks) -> dict[str, Any]:
+    """Return the masked arguments to compare by path."""
+    return flatten_arguments(masks.hidden(json.loads(row.args) if row.args else {}))
 
 
-def _label(path: str) -> str:
-    return gettext("Metadata") if path == METADATA else escape_invisible(path)
+def _facts(row: Interrupt) -> dict[str, str]:
+    """Return the facts beside the arguments by label, as the page of the request shows them."""
+    interrupt = _agui_interrupt(row)
+    present = present_of({"metadata": NAMES.masked(interrupt.get("metadata"))})
+    risk = risk_of(interrupt, present)
+    risk_words = (
+        severity_label(risk.severity or "", row.author),
+        reversibility_label(risk.is_reversible, row.author),
+    )
+    facts = [
+        (gettext("Risk"), " · ".join(filter(None, risk_words))),
+        (gettext("Step"), step_label(present.step, row.author)),
+        (gettext("Title"), present.title),
+        (gettext("Summary"), present.summary),
+    ]
+    facts = [(label, text) for label, text in facts if text]
+    beside = flatten_arguments({**metadata_values(interrupt), **present.others})
+    facts += [(path, value_text(value)) for path, value in beside.items()]
+    facts += map(_declared, present.facts)
+    for part in present.sections:
+        facts += [(f"{part.title}: {name}", text) for name, text in map(_declared, part.facts)]
+    texts: dict[str, str] = {}
+    for label, text in facts:
+        name = escape_invisible(label)
+        texts[name] = f"{texts[name]}\n{text}" if name in texts else text
+    return texts
 
 
-def _cell(values: dict[str, Any], path: str, views: Mapping[str, ValueView]) -> Cell:
-    if path not in values:
-        return Cell(_label(path), "", is_absent=True)
+def _declared(fact: DeclaredFact) -> tuple[str, str]:
+    view = fact_view(fact)
+    # Lists, tables and truth values have no text.
+    return view.label, _view_text(view) or value_text(fact.value)
+
+
+def _view_text(view: ValueView) -> str:
+    if view.look in (Look.NUMBER, Look.MONEY):
+        number = number_format().write_grouped(view.text)
+        return f"{number} {view.unit}" if view.unit else number
+    return view.text
+
+
+def _cell(values: Mapping[str, Any], path: str, views: Mapping[str, ValueView]) -> Cell:
     view = views.get(path)
     if view is not None and view.look in (Look.NUMBER, Look.MONEY):
-        number = number_format().write_grouped(view.text)
-        return Cell(_label(path), f"{number} {view.unit}" if view.unit else number)
-    text = without_mask_numbers(value_text(values[path]))
+        return Cell(escape_invisible(path), _view_text(view))
+    return _text_cell(escape_invisible(path), without_mask_numbers(value_text(values[path])))
+
+
+def _text_cell(label: str, text: str) -> Cell:
     is_cut = len(text) > MAX_VALUE_CHARACTERS
-    return Cell(_label(path), text[:_EXCERPT_CHARACTERS] if is_cut else text, is_cut=is_cut)
+    return Cell(label, text[:_EXCERPT_CHARACTERS] if is_cut else text, is_cut=is_cut)

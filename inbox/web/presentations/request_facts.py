@@ -258,13 +258,13 @@ class RequestFacts:
         """The facts that the agent says beside the values."""
         facts = [] if self.is_from_metadata else self._metadata_views
         if not self._has_facts_as_values:
-            facts += [_fact_view(fact) for fact in self.present.facts]
+            facts += [fact_view(fact) for fact in self.present.facts]
         facts += self._views("others", self.present.others, {})
         if self.is_remote and self.present.title:
             facts.append(view_of("title", self.present.title))
         groups = [FactGroup("", facts)] if facts else []
         return groups + [
-            FactGroup(escape_invisible(section.title), [_fact_view(f) for f in section.facts])
+            FactGroup(escape_invisible(section.title), [fact_view(f) for f in section.facts])
             for section in self.present.sections
         ]
 
@@ -327,7 +327,7 @@ class RequestFacts:
     def _all_slots(self) -> list[Slot]:
         values = self._shown_values
         if self._has_facts_as_values:
-            by_label = {fact.label: _fact_view(fact) for fact in self.present.facts}
+            by_label = {fact.label: fact_view(fact) for fact in self.present.facts}
             return [Slot(replace(view, name=label)) for label, view in by_label.items()]
         if not values:
             hinted = self._views("metadata", self._metadata, self._team_hints)
@@ -548,7 +548,8 @@ def _author_hints(
     return hints_from_outside({**by_schema, **values})
 
 
-def _fact_view(fact: DeclaredFact) -> ValueView:
+def fact_view(fact: DeclaredFact) -> ValueView:
+    """Return a fact with its own label, masked if its name is that of a secret."""
     value = MASK if is_secret_name(fact.label) and fact.value is not None else fact.value
     view = view_of(fact.label, value, fact.hint)
     return replace(view, label=escape_invisible(fact.label))

@@ -105,6 +105,21 @@ def test_what_alike_requests_have_in_common_stands_once(propose, reads_bob):
         assert value in page
 
 
+def test_metadata_is_read_as_facts_and_not_as_json(propose, reads_bob):
+    fact = {"label": "Rows affected", "value": 12430}
+    present = {"kind": "money", "severity": "high", "reversible": False, "facts": [fact]}
+    metadata = {"signoff": {"present": present}, "ticket": {"queue": "ops"}}
+    rows = propose({"to": "dana"}, {"to": "eli"}, message="Pay?", metadata=metadata)
+
+    page = words(reads_bob.get(f"/similar/{rows[0].pk}/"))
+
+    common = page.partition("The same in all 2 ")[2]
+    assert common.startswith("Risk High risk · Cannot be undone ticket.queue ops")
+    assert "Rows affected 12,430" in common
+    assert "signoff" not in page
+    assert "{" not in page
+
+
 def test_a_text_is_told_from_a_number_and_absent_from_empty(propose, reads_bob):
     texts = propose({"a": "1", "b": ""})
     numbers = propose({"a": 1, "b": "x"})

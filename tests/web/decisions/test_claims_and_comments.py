@@ -1,5 +1,6 @@
 import html
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.support.steps import (
     start,
 )
 from tests.support.web.pages import decision_form, sent, words
+from tests.web.decisions.lists.test_inbox_lists import expire_in
 
 
 @pytest.fixture
@@ -260,3 +262,13 @@ def test_the_page_says_why_others_cannot_cancel_claimed_requests(world, reads_bo
     assert response.status_code == 409
     assert "Dora" in words(response)
     assert open_interrupts(run)
+
+
+def test_late_request_offers_no_claim_assignment_or_snooze(ask, reads_bob):
+    row = ask("tool_call")
+    offers = ('form="claim-form"', 'data-action="assign"', 'data-action="snooze"')
+    assert all(offer in reads_bob.open(row) for offer in offers)
+
+    expire_in(row, timedelta(seconds=-1))
+
+    assert not any(offer in reads_bob.open(row) for offer in offers)

@@ -17,7 +17,7 @@ def interrupt(world):
 
 
 def labels_for(reader, text):
-    """What is found, by the heading of its group."""
+    """Return the labels of the results by the heading of their group."""
     groups = reader.get(f"/search/?q={text}").json()["groups"]
     return {group["label"]: [row["label"] for row in group["results"]] for group in groups}
 
