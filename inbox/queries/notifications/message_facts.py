@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from inbox.models import (
     Agent,
@@ -26,6 +26,7 @@ from inbox.queries.notifications.chat_messages import (
 from inbox.rules.decisions.bulk import value_text
 from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind, ChannelKind
 from inbox.rules.people.team_settings import PROPOSAL_AGE
+from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import MASK, Path
 
@@ -217,3 +218,25 @@ def weaker_setting_of(team: Team, announcement: Announcement) -> WeakerSetting:
         until=announcement.at + PROPOSAL_AGE if is_proposal else None,
         **json.loads(announcement.setting),
     )
+
+
+def preview_item(
+    teams: Sequence[UUID], kind: ChannelKind, now: datetime, *, team: str
+) -> tuple[Item, bool]:
+    """
+    Return the facts of the latest open request of these teams, as a message of this kind has them.
+
+    Without one, those of an example in the team of this name; the second value is whether they are
+    real.
+    """
+    rows = Interrupt.objects.filter(team__in=teams, status=InterruptStatus.OPEN)
+    interrupt = rows.select_related("team", "agent", "run", "tool_call").order_by("-pk").first()
+    if interrupt is None:
+        expires_at = now + timedelta(hours=4)
+        agent, tool = "refund-desk", "issue_refund"
+        example = Item(uuid4(), AnnouncementKind.OPENED, team, agent, tool, "", expires_at)
+        return example, False
+    item = _item(interrupt, AnnouncementKind.OPENED)
+    if kind is ChannelKind.SLACK_APP:
+        item = replace(item, button=approve_button_of(interrupt, now))
+    return (item if kind is ChannelKind.PUSH else _with_details(item, interrupt)), True

@@ -37,7 +37,14 @@ from inbox.rules.people.access import Actor
 from inbox.sending.message_texts import link_to
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
-from inbox.web.notifications.notifications import KINDS, filter_choices, log_rows, parse_minutes
+from inbox.web.notifications.notifications import (
+    KINDS,
+    filter_choices,
+    last_test,
+    log_rows,
+    parse_minutes,
+)
+from inbox.web.notifications.previews import Preview, preview_of
 from inbox.web.people.teams import team_frame
 
 if TYPE_CHECKING:
@@ -143,6 +150,16 @@ def _team_of(channel: "Channel") -> str:
     return channel.team.slug if channel.team else ""
 
 
+def _preview(channel: "Channel") -> Preview:
+    team, language = channel.team, channel.language
+    return preview_of(
+        [team.pk] if team else [],
+        ChannelKind(channel.kind),
+        language,
+        team=team.name if team else "",
+    )
+
+
 def _first_values() -> ChatSettings:
     return ChatSettings("", "", list(WAITING), DeliveryMode.IF_WAITING, DEFAULT_MINUTES)
 
@@ -227,8 +244,11 @@ def _show_form(
     stored = refusal.detail.get("problems", {}) if refusal else {}
     problems = {name: translate(texts[0]) for name, texts in stored.items()}
     kind = channel.kind if channel else request.POST.get("kind", ChannelKind.SLACK)
+    log = log_rows(log_of(channel)) if channel else []
     context = {
         "chat": _row(channel) if channel else None,
+        "preview": _preview(channel) if channel else None,
+        "test": last_test(log),
         "values": values,
         "kinds": [(item.value, gettext(text), item == kind) for item, text in _NAMES.items()],
         "is_app": channel is not None and channel.kind == ChannelKind.SLACK_APP,
@@ -243,7 +263,7 @@ def _show_form(
         "max_label": MAX_LABEL_CHARACTERS,
         "problems": problems,
         "notice": translate(refusal.message) if refusal and not problems else "",
-        "log": log_rows(log_of(channel)) if channel else [],
+        "log": log,
         **team_frame(actor, team_access(actor, team), "chats"),
     }
     return show(

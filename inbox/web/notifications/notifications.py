@@ -29,6 +29,7 @@ from inbox.queries.notifications.notifications import (
 )
 from inbox.queries.notifications.recipients import person_of, schedule_of
 from inbox.queries.notifications.slack_apps import identities_of
+from inbox.queries.people.access import memberships_of
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import InvalidInput
 from inbox.rules.notifications.events import (
@@ -36,6 +37,7 @@ from inbox.rules.notifications.events import (
     DEFAULT_MINUTES,
     MAX_MINUTES,
     AnnouncementKind,
+    ChannelKind,
     DeliveryMode,
     NotificationStatus,
     Reason,
@@ -47,6 +49,7 @@ from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.base.zones import zone_names
 from inbox.web.notifications.absences import AbsenceFields, absence_context
+from inbox.web.notifications.previews import preview_of
 from inbox.web.notifications.push_section import push_section
 
 KINDS = {
@@ -203,9 +206,17 @@ def log_rows(log: Sequence[LogRow]) -> list[dict[str, Any]]:
             "status": gettext(_STATUSES[NotificationStatus(entry.status)]),
             "why": gettext(_REASONS[Reason(entry.why)]) if entry.why else "",
             "label": entry.label,
+            "is_test": entry.kind == AnnouncementKind.TEST,
+            "is_waiting": entry.status == NotificationStatus.PENDING,
+            "is_sent": entry.status == NotificationStatus.SENT,
         }
         for entry in log
     ]
+
+
+def last_test(log: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the row of the last test message if nothing was sent since."""
+    return log[0] if log and log[0]["is_test"] else None
 
 
 def recipient_rows(recipients: Sequence[Recipient]) -> list[dict[str, Any]]:
@@ -264,8 +275,17 @@ def _show(
             "only": row.filter if row else "",
             "times": schedule_texts(preferences.schedule),
         }
+    log = log_rows(preferences.log)
+    memberships = memberships_of(actor)
     context = {
         "preferences": preferences,
+        "preview": preview_of(
+            [team.pk for team, _ in memberships],
+            ChannelKind.EMAIL,
+            get_language() or "en",
+            team=memberships[0][0].name if memberships else "",
+        ),
+        "test": last_test(log),
         "choices": [
             (kind.value, gettext(KINDS[kind]), kind in values["events"]) for kind in CHOICES
         ],
@@ -277,7 +297,7 @@ def _show(
         "times": values["times"],
         "zones": zone_names(),
         "problem": problem,
-        "log": log_rows(preferences.log),
+        "log": log,
         "chat_accounts": identities_of(actor),
         "push": push_section(actor, KINDS, push_choice, push_problem),
         "push_log": log_rows(log_of_browsers(person_of(actor))),
