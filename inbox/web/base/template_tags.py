@@ -54,7 +54,8 @@ def lucide(name: str, *, size: int = 24, **attributes: str) -> SafeString:
 @register.simple_tag
 def moment(at: datetime, kind: str) -> SafeString:
     """Render `components/time.html`, for use as a variable of a `blocktranslate`."""
-    return render_to_string("components/time.html", {"at": at, "as": kind})
+    # The end of the file's last line would be a space before a full stop.
+    return mark_safe(render_to_string("components/time.html", {"at": at, "as": kind}).strip())  # noqa: S308
 
 
 @register.simple_tag
