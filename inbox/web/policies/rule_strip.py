@@ -127,6 +127,8 @@ def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | 
         "limit": _number(limit_value(limit)),
         "slider": _slider(chart.amounts, limit_value(limit), limit_field) if limit_field else None,
         "applies_above": applies_above,
+        "above": gettext(_WOULD[rule.effect if applies_above else None]),
+        "below": gettext(_WOULD[None if applies_above else rule.effect]),
         "zone": (f"{_TOP}", f"{line - _TOP:.1f}")
         if applies_above
         else (f"{line:.1f}", f"{_TOP + _HEIGHT - line:.1f}"),

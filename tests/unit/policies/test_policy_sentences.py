@@ -44,7 +44,7 @@ def text(test, **more):
 
 def test_a_ruling_is_explained_with_its_values():
     assert explanation(ruling(*RULES, args={"amount": 860.5})) == [
-        "Large refunds (version 1) asked: tool refund = refund and amount 860.5 > 50.",
+        "Large refunds (version 1) asked: tool = refund and amount 860.5 > 50.",
         "Needs one of finance and one reviewer.",
         "Small refunds (version 1) did not apply: amount 860.5 > 50.",
     ]
@@ -77,7 +77,7 @@ def test_a_grant_and_an_overruled_rule_are_explained():
     question = ruling(RULES[0], rule("ask", IS_REFUND, id="all"))
 
     assert explanation(apply_grant(question, "g1")) == [
-        "all (version 1) asked: tool refund = refund.",
+        "all (version 1) asked: tool = refund.",
         "A grant approved the call.",
         "Small refunds (version 1) is overruled.",
     ]

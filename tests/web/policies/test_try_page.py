@@ -27,7 +27,7 @@ def test_a_typed_call_shows_the_ruling_and_each_rule(admin):
     text = run(admin, tool="refund", arguments='{"amount": 40}').content.decode()
 
     assert "The policy approves this." in text
-    assert "small (version 1) approved: tool refund = refund and amount 40 ≤ 50." in text
+    assert "small (version 1) approved: tool = refund and amount 40 ≤ 50." in text
     assert "careful" in text
     assert "overruled" not in text
 

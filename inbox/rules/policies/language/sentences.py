@@ -448,7 +448,8 @@ def _result_text(result: ConditionResult, translate: Translate, mask: Mask) -> s
     if result.doubt:
         return translate(TranslatableMessage(_DOUBTS[result.doubt].pattern, fact=subject))
     value = mask(condition.tokens, result.value)
-    if value is None or condition.each or condition.op is Op.PRESENT:
+    is_said = condition.op is Op.IS and value == condition.value  # "agent a = a" says it twice
+    if value is None or condition.each or condition.op is Op.PRESENT or is_said:
         text = condition_text(condition, translate)
         return (
             text
