@@ -64,7 +64,7 @@ def find_faults(page: Page) -> list[Any]:
         for theme in ("light", "dark"):
             if not IS_FULL and (width, theme) not in QUICK:
                 continue
-            page.emulate_media(color_scheme=theme)
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour in between
             page.evaluate(_SCROLL_TO_TOP)
             # The second theme differs in its colours only.
             only = TAGS if theme == "light" else COLOUR_RULES
