@@ -85,7 +85,9 @@ def _without_images(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _has_image(token: Token) -> bool:
-    return any(child.type == "image" for child in token.children or ())
+    # A picture in two themes is HTML, which would be displayed as text.
+    is_picture = token.type == "inline" and token.content.startswith("<picture>")
+    return is_picture or any(child.type == "image" for child in token.children or ())
 
 
 def _adapt_links(tokens: Iterable[Token]) -> None:

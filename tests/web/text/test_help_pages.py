@@ -23,6 +23,7 @@ def test_a_page_of_the_documentation_is_readable_in_the_product(reads_bob, name)
     title = Path(settings.BASE_DIR, "docs", f"{name}.md").read_text().splitlines()[0]
     assert title.removeprefix("# ") in html
     assert "<img" not in html
+    assert "picture&gt;" not in html
     assert " style=" not in html
     assert "<script" not in html
 
