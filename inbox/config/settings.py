@@ -129,8 +129,9 @@ MIDDLEWARE = [
     "inbox.api.base.database_down.UnavailableMiddleware",
     "inbox.platform.http.session_cookies.SessionCookieMiddleware",
     "inbox.web.base.languages.PageLanguageMiddleware",
-    "inbox.web.base.error_pages.MethodPageMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # Within the one above, which notes the length of the page.
+    "inbox.web.base.error_pages.MethodPageMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

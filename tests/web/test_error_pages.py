@@ -19,6 +19,7 @@ def test_an_address_of_a_button_says_so_when_it_is_opened(reads_bob):
     page = reads_bob.get("/runs/demo")
 
     assert page.status_code == 405
+    assert page.headers["Content-Length"] == str(len(page.content))
     assert "This address cannot be opened" in words(page)
     assert "Go to the inbox" in words(page)
 
