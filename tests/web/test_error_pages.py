@@ -31,10 +31,11 @@ def test_the_page_of_a_server_error_needs_no_database():  # which this test has 
     assert "Check whether your change was made" in words(page)
 
 
-def test_a_server_error_is_told_although_its_page_fails(tmp_path):
+def test_a_server_error_is_told_although_its_page_fails():
     with override_settings(TEMPLATES=[]):
         page = server_error(RequestFactory().get("/"))
 
+    assert "stylesheet" not in page.content.decode()
     assert "Check whether your change was made" in words(page)
 
 
@@ -46,6 +47,25 @@ def test_a_browser_gets_a_page_while_the_database_is_away():
     assert (page.status_code, page.headers["Retry-After"]) == (503, "2")
     assert "Gleich wieder da" in words(page)
     assert 'href="/runs/?day=1"' in page.content.decode()
+
+
+def test_a_form_that_was_sent_is_not_said_to_have_changed_nothing():
+    answer = UnavailableMiddleware(without_database)
+
+    page = answer(RequestFactory().post("/review/decide", headers={"Accept": "text/html"}))
+
+    assert "Nothing was changed" not in words(page)
+    assert "Check whether your change was made" in words(page)
+
+
+def test_try_again_stays_on_this_host():
+    answer = UnavailableMiddleware(without_database)
+    request = RequestFactory().get("/", headers=BROWSER)
+    request.path = "//elsewhere.example/"
+
+    page = answer(request)
+
+    assert 'href="//' not in page.content.decode()
 
 
 @pytest.mark.parametrize(("path", "accept"), [("/api/runs", "text/html"), ("/", "*/*")])

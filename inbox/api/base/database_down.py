@@ -6,6 +6,7 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.http import escape_leading_slashes
 from django.utils.translation import get_language_from_request, override
 
 from inbox.api.base.error_responses import PROBLEM, problem
@@ -40,7 +41,8 @@ def _answer(request: HttpRequest, error: Exception) -> HttpResponse:
     is_for_people = "text/html" in request.headers.get("Accept", "")
     if not is_for_people or request.path.startswith(("/api/", "/agui/", "/scim/")):
         return response
-    again = request.get_full_path() if request.method == "GET" else "/"
+    # Exactly one leading slash: two would make the path a host.
+    again = escape_leading_slashes(request.get_full_path()) if request.method == "GET" else ""
     with override(get_language_from_request(request)):
         page = render_to_string("503.html", {"again": again}, request=None)
     return HttpResponse(page, status=503, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
