@@ -1,5 +1,6 @@
 """What the formatter of templates leaves to people."""
 
+import re
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
@@ -14,3 +15,19 @@ def test_no_line_of_a_template_is_longer_than_120_characters():
         if len(line) > 120
     ]
     assert not long
+
+
+def test_what_a_page_asks_for_by_itself_does_not_extend_the_session():
+    pages = [path.read_text() for path in TEMPLATES.rglob("*.html")]
+    elements = [tag for page in pages for tag in re.findall(r"<[^<>]*load delay[^<>]*>", page)]
+
+    assert elements
+    assert all("X-Signoff-Refresh" in element for element in elements)
+
+
+def test_a_count_that_is_hidden_while_empty_has_no_white_space():
+    pages = [path.read_text() for path in TEMPLATES.rglob("*.html")]
+    counts = [after for page in pages for after in re.findall(r'"count\b[^<>]*>(\s*)', page)]
+
+    assert counts
+    assert not any(counts)
