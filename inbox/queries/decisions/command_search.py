@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from inbox.models import Agent, Group, Interrupt, Membership, Thread
+from inbox.models import Agent, Group, Interrupt, Membership, Run, Thread
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import teams_of
@@ -40,26 +40,32 @@ def matches_for(actor: Actor, text: str) -> Matches:
     words, teams = InterruptFilter(text=text).words, teams_of(actor)
     if not words or not teams:
         return Matches()
-    if searched_id := read_id(text.strip()):
-        return _with_id(teams, searched_id)
     agents = agents_for(actor)
+    if searched_id := read_id(text.strip()):
+        return _with_id(teams, searched_id, _has_address(text, agents))
     return Matches(
         requests=_requests(teams, words, agents),
-        threads=_threads(teams, words, agents),
+        threads=_threads(teams, words, agents, text),
         agents=[row for row in agents if all(word in row.slug for word in words)][:MAX_MATCHES],
         people=_people(teams, words),
         groups=_groups(teams, words),
     )
 
 
-def _with_id(teams: Sequence[UUID], searched_id: UUID) -> Matches:
+def _with_id(teams: Sequence[UUID], searched_id: UUID, has_address: Q) -> Matches:
     requests = Interrupt.objects.filter(pk=searched_id, team__in=teams)
-    is_thread = Q(pk=searched_id) | Q(runs=searched_id)
-    threads = Thread.objects.filter(is_thread, team__in=teams).distinct()
+    # The run is read first: a join would go through all threads of the teams.
+    ids = [searched_id, *Run.objects.filter(pk=searched_id).values_list("thread", flat=True)]
+    threads = Thread.objects.filter(Q(pk__in=ids) | has_address, team__in=teams)
     return Matches(
         requests=_load_requests(list(requests.values_list("pk", flat=True))),
-        threads=_load_threads(list(threads.values_list("pk", flat=True))),
+        threads=_load_threads(list(threads.values_list("pk", flat=True)[:MAX_MATCHES])),
     )
+
+
+def _has_address(text: str, agents: Sequence[Agent]) -> Q:
+    """Return the condition that a thread has this AG-UI threadId, which pages show."""
+    return Q(agent__in=[agent.pk for agent in agents], external_id=text.strip())
 
 
 def _requests(
@@ -78,14 +84,12 @@ def _requests(
 
 
 def _threads(
-    teams: Sequence[UUID], words: Sequence[str], agents: Sequence[Agent]
+    teams: Sequence[UUID], words: Sequence[str], agents: Sequence[Agent], text: str
 ) -> Sequence[Thread]:
-    has_words = _each(
-        words,
-        lambda word: Q(title__icontains=word) | Q(external_id=word) | _named(word, agents),
-    )
+    has_words = _each(words, lambda word: Q(title__icontains=word) | _named(word, agents))
+    is_match = has_words | _has_address(text, agents)
     parts = [Thread.objects.filter(team=team) for team in teams]
-    return search(parts, has_words, limit=MAX_MATCHES, after=None, load=_load_threads).rows
+    return search(parts, is_match, limit=MAX_MATCHES, after=None, load=_load_threads).rows
 
 
 def _people(teams: Sequence[UUID], words: Sequence[str]) -> list[Membership]:

@@ -44,6 +44,14 @@ def test_command_bar_finds_a_request_and_a_run_by_id(reads_bob, interrupt):
     assert labels_for(reads_bob, interrupt.run_id) == {"Runs": ["rehearse:tool_call"]}
 
 
+def test_command_bar_finds_a_run_by_the_id_that_its_page_shows(world, reads_bob, reads_carol):
+    for thread_id in ("6f1c9a52-8a0b-4c55-9d52-0f3a4a1f7c11", "Invoice-2026/7"):
+        start(world, "rehearse:tool_call", thread_id=thread_id)
+
+        assert labels_for(reads_bob, thread_id) == {"Runs": ["rehearse:tool_call"]}
+        assert labels_for(reads_carol, thread_id) == {}
+
+
 def test_each_result_of_the_command_bar_leads_to_its_page(reads_bob, interrupt):
     for text in ("rehearsal", "alice", "finance"):
         for group in reads_bob.get(f"/search/?q={text}").json()["groups"]:
