@@ -98,7 +98,7 @@ GRANTED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"order": "87204", "why": "Half of the cups are missing."}, "Order 87204"),
 )
 GRANT_MAKER = "marco"
-#: Those who publish the policy, and start the runs.
+#: The people who published the policy and started the runs.
 PUBLISHER, STARTER = "admin", "dana"
 #: With a history, one of the requests is claimed when the demo is new, and the first of the two
 #: people has approved the large refund with a change.
@@ -161,7 +161,7 @@ def _seed(*, with_history: bool) -> Credentials:
     runs = {message: _start(agents[name], value, message) for name, value, message in RUNS}
     if with_history:
         priya = _people_of(team.pk)[CLAIMED_BY]
-        for run in runs.values():  # in their order, which that of the requests is
+        for run in runs.values():  # the requests are created in this order
             drive(run.thread)
         claim_interrupt(interrupt_id=runs[CLAIMED].interrupts.get().pk, actor=priya)
         refund = runs[ENDORSED].interrupts.get()
