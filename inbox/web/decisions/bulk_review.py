@@ -34,7 +34,12 @@ from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.presentations.request_facts import fact_view, scalar_views
-from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
+from inbox.web.presentations.risk_labels import (
+    reversibility_label,
+    severity_label,
+    step_label,
+    with_author,
+)
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -222,22 +227,26 @@ def _facts(row: Interrupt) -> dict[str, str]:
         severity_label(risk.severity or "", row.author),
         reversibility_label(risk.is_reversible, row.author),
     )
-    facts = [
+    derived = [
         (gettext("Risk"), " · ".join(filter(None, risk_words))),
         (gettext("Step"), step_label(present.step, row.author)),
-        (gettext("Title"), present.title),
-        (gettext("Summary"), present.summary),
     ]
-    facts = [(label, text) for label, text in facts if text]
+    declared = [
+        (gettext("Title"), escape_invisible(present.title)),
+        (gettext("Summary"), escape_invisible(present.summary)),
+    ]
     beside = flatten_arguments({**metadata_values(interrupt), **present.others})
-    facts += [(path, value_text(value)) for path, value in beside.items()]
-    facts += map(_declared, present.facts)
+    declared += [(path, value_text(value)) for path, value in beside.items()]
+    declared += map(_declared, present.facts)
     for part in present.sections:
-        facts += [(f"{part.title}: {name}", text) for name, text in map(_declared, part.facts)]
+        declared += [(f"{part.title}: {name}", text) for name, text in map(_declared, part.facts)]
     texts: dict[str, str] = {}
-    for label, text in facts:
+    # Arguments stand beside them: an author outside could give a fact the name of one.
+    marked = [(with_author(label, row.author), text) for label, text in declared]
+    for label, text in [*derived, *marked]:
         name = escape_invisible(label)
-        texts[name] = f"{texts[name]}\n{text}" if name in texts else text
+        if text:
+            texts[name] = f"{texts[name]}\n{text}" if name in texts else text
     return texts
 
 

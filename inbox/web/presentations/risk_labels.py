@@ -16,7 +16,7 @@ def severity_label(severity: str, author: Author) -> str:
     """Return the name of a severity, "" for an unknown one."""
     if severity not in _SEVERITIES:
         return ""
-    return _with_author(gettext(_SEVERITIES[severity]), author)
+    return with_author(gettext(_SEVERITIES[severity]), author)
 
 
 def reversibility_label(is_reversible: bool | None, author: Author) -> str:
@@ -24,7 +24,7 @@ def reversibility_label(is_reversible: bool | None, author: Author) -> str:
     if is_reversible is None:
         return ""
     label = gettext("Can be undone") if is_reversible else gettext("Cannot be undone")
-    return _with_author(label, author)
+    return with_author(label, author)
 
 
 def step_label(step: tuple[int, int] | None, author: Author) -> str:
@@ -32,10 +32,11 @@ def step_label(step: tuple[int, int] | None, author: Author) -> str:
     if step is None:
         return ""
     label = gettext("Step %(number)d of %(total)d") % {"number": step[0], "total": step[1]}
-    return _with_author(label, author)
+    return with_author(label, author)
 
 
-def _with_author(label: str, author: Author) -> str:
+def with_author(label: str, author: Author) -> str:
+    """Return the label, marked as the words of an author outside."""
     if author == Author.AGENT:
         return gettext("%(label)s, says the agent") % {"label": label}
     if author == Author.PROGRAM:

@@ -92,6 +92,19 @@ def test_a_bulk_review_shows_the_names_of_a_programs_arguments(program, reads_bo
     assert "900,000 of 1 EUR" not in page
 
 
+def test_a_bulk_review_tells_facts_of_a_program_from_its_arguments(program, reads_bob):
+    present = {"title": "Pay \u202e1 EUR", "facts": [{"label": "amount", "value": "1 EUR"}]}
+    metadata = {"signoff": {"present": present}, "to": "a friend"}
+    for amount in (900000, 800000):
+        program.ask(tool="pay", args={**EVIL, "amount": amount}, metadata=metadata)
+
+    page = words(reads_bob.get(f"/similar/{Interrupt.objects.first().pk}/"))
+
+    assert "amount, says the program 1 EUR" in page
+    assert "to, says the program a friend" in page
+    assert "\u202e" not in page
+
+
 def test_badges_of_a_program_name_their_author(program, reads_bob):
     program.ask(tool="pay", args=EVIL, metadata=METADATA)
 
