@@ -23,6 +23,7 @@ from inbox.queries.notifications.chat_messages import (
     approve_button_of,
     closings_of,
 )
+from inbox.queries.runs.threads import HEAVY_OF_RUNS
 from inbox.rules.decisions.bulk import value_text
 from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind, ChannelKind
 from inbox.rules.people.team_settings import PROPOSAL_AGE
@@ -230,7 +231,9 @@ def preview_item(
     real.
     """
     rows = Interrupt.objects.filter(team__in=teams, status=InterruptStatus.OPEN)
-    interrupt = rows.select_related("team", "agent", "run", "tool_call").order_by("-pk").first()
+    rows = rows.select_related("team", "agent", "run", "tool_call")
+    rows = rows.defer("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
+    interrupt = rows.order_by("-pk").first()
     if interrupt is None:
         expires_at = now + timedelta(hours=4)
         agent, tool = "refund-desk", "issue_refund"
