@@ -31,3 +31,10 @@ def test_a_count_that_is_hidden_while_empty_has_no_white_space():
 
     assert counts
     assert not any(counts)
+
+
+def test_no_time_has_a_space_before_a_full_stop_or_comma():
+    """Of an included file the end of its last line is a space; the tag `moment` leaves it out."""
+    include = re.compile(r'{% include "components/time.html"[^%]*%}[.,;:)]')
+
+    assert not [path for path in TEMPLATES.rglob("*.html") if include.search(path.read_text())]
