@@ -77,9 +77,9 @@ def sent_resume(agent: RemoteEndpoint) -> Any:
 
 
 def buttons(page: Page) -> list[str]:
-    """What the buttons of the bar say, without their keys."""
+    """What the buttons of the bar say, without their keys and the title after it."""
     labels = page.locator("#decide-buttons button > span:not(.vh)")
-    return [text.strip() for text in labels.all_inner_texts()]
+    return [text.strip().split("\n")[0] for text in labels.all_inner_texts()]
 
 
 def facts(page: Page) -> dict[str, str]:
