@@ -35,11 +35,20 @@ export function isUnsent() {
 
 let previewTimer;
 let draftRequest;
+/** Whether the answer was changed since the server said what it would do. */
+let isPreviewDue = false;
 
 /** Ask the server for the changes that the form would make, shortly after the last keystroke. */
 function previewChanges(form) {
   clearTimeout(previewTimer);
+  isPreviewDue = true;
   previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", PREVIEWED);
+}
+
+/** Bring what the server says about the answer up to date; return whether it is. */
+export async function preview(form) {
+  if (isPreviewDue) await postDraft(form, "changes", PREVIEWED);
+  return !isPreviewDue;
 }
 
 /** Post the form without deciding, and replace these elements; a later request aborts this one. */
@@ -63,6 +72,7 @@ async function postDraft(form, operation, ids) {
       const element = page.getElementById(id);
       if (element) document.getElementById(id)?.replaceWith(element);
     }
+    isPreviewDue = false;
   } catch (error) {
     if (error.name !== "AbortError") report(0);
   }
@@ -108,6 +118,7 @@ export function showText(field, text) {
 /** Drop the answer to the last draft: another request is on screen. */
 export function abortDraft() {
   clearTimeout(previewTimer);
+  isPreviewDue = false;
   draftRequest?.abort();
 }
 

@@ -133,7 +133,7 @@ document.addEventListener(
     if (!button || !phone.matches || isNoteMissing) return;
     event.preventDefault();
     try {
-      (await import("./tap_confirm.js")).ask(button);
+      await (await import("./tap_confirm.js")).ask(button);
     } catch {
       report(0);
     }

@@ -1,5 +1,6 @@
 // The second tap of an approval on a phone: it says what is approved, and takes input after the guard.
 
+import { preview } from "./decision_form.js";
 import { guardPointer } from "./input_owner.js";
 import { REFRESHED } from "./refresh.js";
 
@@ -31,9 +32,10 @@ function currentWords() {
   return document.querySelector("#confirm").innerHTML;
 }
 
-/** Show the confirmation in the place of the buttons. */
-export function ask(button) {
-  if (!button.isConnected || shown()) return;
+/** Show the confirmation in the place of the buttons, with the values that are in the form. */
+export async function ask(button) {
+  const isCurrent = await preview(button.form);
+  if (!isCurrent || !button.isConnected || shown()) return;
   words = currentWords();
   button.parentElement.append(document.querySelector("#confirm").content.cloneNode(true));
   document.querySelector("#bar").dataset.confirming = "";
@@ -77,3 +79,8 @@ document.addEventListener(
 document.addEventListener("input", ({ target }) => target.form?.id === "decision" && goBack());
 document.addEventListener(REFRESHED, () => shown() && showCounts() && guard());
 addEventListener("pageshow", ({ persisted }) => persisted && goBack());
+
+// The approval was refused or did not arrive: the bar says why, and has all its buttons again.
+document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+  if (elt.id === "decision" && !xhr.getResponseHeader("HX-Redirect")) goBack();
+});

@@ -55,7 +55,11 @@ _PLACES: Final = {
 _NOTE_VIEWS: Final = """() => {
   window.viewedAt = {};
   let last;
+  let confirming;
   const note = () => {
+    const confirm = document.querySelector(".confirm");
+    if (confirm && confirm !== confirming) window.viewedAt.yes = performance.now();
+    confirming = confirm;
     const action = document.querySelector("#decision")?.getAttribute("action");
     if (action !== last) window.viewedAt[action?.split("/")[2]] = performance.now();
     last = action;
@@ -252,12 +256,16 @@ class Sequence:
             interrupt_id = self._ids[name]
             view = f"#detail:not([inert]) #decision[action*='{interrupt_id}']"
             expect(self._page.locator(view)).to_have_count(1)
-            if viewed_at := self._read("(id) => [window.viewedAt?.[id]]", interrupt_id)[0]:
-                self._moment = max(self._moment, self._origin + viewed_at + 20)
-            else:  # the page was loaded anew
-                self._now()
+            self._since(interrupt_id)
         else:
             expect(self._page.locator(self._selector(name)).first).to_be_visible()
+            self._since(name)
+
+    def _since(self, name: str) -> None:
+        """Go on from when this was shown, if the page has noted that, however late it is seen."""
+        if viewed_at := self._read("(name) => [window.viewedAt?.[name]]", name)[0]:
+            self._moment = max(self._moment, self._origin + viewed_at + 20)
+        else:  # the page was loaded anew
             self._now()
 
     def _miss(self, name: str) -> None:

@@ -34,14 +34,13 @@ def test_a_new_request_appears_in_an_open_list(site):
 
         site.ask("tool_call")
 
-        expect(page.locator("#rows > li")).to_have_count(before + 1)
+        expect(page.locator(f"#row-{interrupt['id']}")).to_be_visible()
 
 
 def test_page_says_that_it_reads_itself_again(site):
     """No such request keeps an idle session."""
     with site.open_as("marco") as page:
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
-        before = page.locator("#rows > li").count()
         sent: list[str | None] = []
 
         def note(request: Request) -> None:
@@ -50,9 +49,9 @@ def test_page_says_that_it_reads_itself_again(site):
 
         page.on("request", note)
 
-        site.ask("tool_call")
+        interrupt = site.ask("tool_call")
 
-        expect(page.locator("#rows > li")).to_have_count(before + 1)
+        expect(page.locator(f"#row-{interrupt['id']}")).to_be_visible()
         assert set(sent) == {"1"}
 
 

@@ -1,9 +1,10 @@
 """On a phone, by touch: one pane at a time, targets for fingers, and the decision in reach."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, Route, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.site import PHONE, Site, edit_value, press, rectangle
@@ -276,6 +277,41 @@ def test_going_back_or_an_edit_takes_the_confirmation_away(site, mine):
         expect(page.locator(".confirm")).to_have_count(0)
         expect(page.locator("#approve-label")).to_have_text("Mit 1 Änderung genehmigen")
         assert rectangle(page, "#bar")["height"] < 80
+
+
+def test_the_second_tap_says_the_values_typed_last_on_a_slow_line(site, mine):
+    (interrupt,) = mine(PAYMENT)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, interrupt)
+        held: list[Route] = []
+        page.route("**/decide", lambda route: held.append(route))
+        edit_value(page, "#f-args-amount").fill("31")
+
+        with page.expect_request("**/decide"):
+            page.tap("#decide-buttons > button[value=approve]")
+
+        expect(page.locator(".confirm")).to_have_count(0)
+        page.unroute("**/decide")
+        for route in held:
+            with suppress(Error):  # a later one took its place
+                route.continue_()
+        expect(page.locator(".confirm strong")).to_have_text("31 EUR to Kestrel Hosting GmbH")
+
+
+def test_an_approval_that_is_refused_brings_the_buttons_back(site, mine):
+    (interrupt,) = mine(PAYMENT)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, interrupt)
+        edit_value(page, "#f-args-amount").fill("much")
+        page.tap("#decide-buttons > button[value=approve]")
+        expect(page.locator(".confirm")).to_be_visible()
+        expect(page.locator("html[data-guarded]")).to_have_count(0)
+
+        page.tap(".confirm button[value=approve]")
+
+        expect(page.locator("#banner .errsum")).to_be_visible()
+        expect(page.locator(".confirm")).to_have_count(0)
+        expect(page.locator("#decide-buttons button[value=reject]")).to_be_visible()
 
 
 def test_a_missing_note_is_asked_for_before_the_second_tap(site, mine):
