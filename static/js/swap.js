@@ -98,7 +98,7 @@ function keepTexts(bar, newBar) {
     part.hidden = !newPart && part !== focused && !(isDecided && value);
     // A question can be sent by whom the bar offers it.
     if (part.id) part.querySelector("button").hidden = !newPart;
-    else if (bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
+    else if (newPart && bar.dataset.intent) newBar.dataset.intent = bar.dataset.intent;
   }
 }
 

@@ -163,6 +163,7 @@ def test_a_note_to_reject_waits_again_after_an_undo(site: Site) -> None:
         priya.keyboard.press("r")
         priya.fill("#f-reason", "Not the right day")
         approve(marco, interrupt_id)
+        expect(priya.locator("#bar")).to_have_attribute("data-mode", "closed")
         expect(priya.locator("#f-reason")).not_to_be_editable()
         expect(priya.locator("#f-reason")).to_have_value("Not the right day")
 
