@@ -38,9 +38,10 @@ def in_german(reader):
 
 
 def page_words(reader, interrupt):
-    """What stands on the request's page below the guide, and above the agent's message."""
-    text = words(reader.get(f"/interrupts/{interrupt.pk}/"))
-    return text.split("Close the guide")[-1].split(" says ")[0]
+    """The words of the request, without those of the list and of the agent's message."""
+    page = reader.get(f"/interrupts/{interrupt.pk}/")
+    page.content = page.content.partition(b'id="detail"')[2]
+    return words(page).partition(" says ")[0]
 
 
 @pytest.mark.parametrize(
