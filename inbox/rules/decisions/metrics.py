@@ -23,7 +23,7 @@ SERIES_OF = {
     ToolCallOutcome.SENT_BACK: "rejected",
     ToolCallOutcome.EXPIRED: "expired",
     ToolCallOutcome.CANCELLED: "expired",
-    "": "expired",
+    "": "waiting",
 }
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from math import ceil, floor, log10
 
 #: The order in which series stack, from the bottom up, and stand in legends and tables.
-SERIES = ("rule", "approved", "edited", "rejected", "expired")
+SERIES = ("rule", "approved", "edited", "rejected", "expired", "waiting")
 #: Fewer calls are said in a sentence instead of drawn.
 FEWEST = 5
 #: The units of one column's width, and of the plot of dots.

@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.platform import clock
 from inbox.queries.policies.history.rule_impact import decided_titles, rule_impact
 from inbox.rules.people.access import Actor
+from inbox.rules.policies.backtest import PastOutcome
 from inbox.rules.policies.impact import MetCall, RuleImpact, limit_of, limit_value
 from inbox.rules.policies.language.policy import Effect, Op, Policy, Rule
 from inbox.rules.policies.past_calls import DAYS, CallEnd, call_end
@@ -42,6 +43,7 @@ _MARKS = {
     "edited": ("f-edited", "M{x} {y}m0-6l6 6-6 6-6-6z"),
     "rejected": ("s-rejected", "M{x} {y}m-5-5l10 10m0-10l-10 10"),
     "expired": ("s-expired", "M{x} {y}m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0"),
+    "waiting": ("f-waiting", "M{x} {y}m0-5l5 9h-10z"),
 }
 
 
@@ -105,10 +107,7 @@ def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | 
     calls = {call.id: call for call in drawn}
     end = clock.now()
     begin = end - timedelta(days=DAYS)
-    points = [
-        Point(call.at, call.amount or 0, call_end(call.outcome, None) or CallEnd.EXPIRED, call.id)
-        for call in drawn
-    ]
+    points = [Point(call.at, call.amount or 0, _series_of(call), call.id) for call in drawn]
     chart = dot_chart(points, begin=begin, end=end)
     line = _y(chart.amounts.y(limit_value(limit)))
     applies_above = limit.op in (Op.GT, Op.GTE)
@@ -171,6 +170,12 @@ def _limits(plot: dict[str, Any], impact: RuleImpact) -> list[tuple[str, str]]:
         for name, value in plot["marks"]
         if value > 0
     ]
+
+
+def _series_of(call: MetCall) -> str:
+    """Return the series of a call; one that was cancelled stands with the expired ones."""
+    is_open = call.outcome is PastOutcome.OPEN
+    return "waiting" if is_open else call_end(call.outcome, None) or CallEnd.EXPIRED
 
 
 def _dot(dot: Dot, call: MetCall) -> dict[str, Any]:
