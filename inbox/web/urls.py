@@ -5,7 +5,7 @@ from django.urls import path
 from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents, program_forms
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
-from inbox.web.base import first_steps, help_pages, languages, theme
+from inbox.web.base import help_pages, languages, theme
 from inbox.web.decisions import (
     bulk,
     claims_and_comments,
@@ -18,7 +18,7 @@ from inbox.web.decisions import (
 from inbox.web.decisions.teamwork import assignees, snoozes
 from inbox.web.files import files, request_files
 from inbox.web.limits import limits_page
-from inbox.web.navigation import command_search
+from inbox.web.navigation import command_search, first_steps
 from inbox.web.notifications import (
     browsers,
     chat_accounts,

@@ -30,10 +30,10 @@ from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, without_ma
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
-from inbox.web.base.first_steps import note_trail
 from inbox.web.base.masks import MaskedSet, masked_sets_of
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
+from inbox.web.navigation.first_steps import note_trail
 
 if TYPE_CHECKING:
     from inbox.models import ToolCall

@@ -21,7 +21,6 @@ from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.web.base import first_steps
 from inbox.web.base.demo import DEMO_AGENT
 from inbox.web.base.list_filters import (
     ListRequest,
@@ -34,6 +33,7 @@ from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
 from inbox.web.decisions.list_rows import Entry, Row, by_day, by_deadline, folded, rows_of
+from inbox.web.navigation import first_steps
 from inbox.web.navigation.rail import bounded
 from inbox.web.requests.program_panel import program_panel
 

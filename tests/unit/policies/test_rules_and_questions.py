@@ -86,7 +86,7 @@ def test_a_rule_about_an_agent_still_binds_its_questions():
     assert needed(outcome) == ["role:admin", "role:reviewer"]
     assert explanation(outcome)[:2] == [
         "Rules approve and deny tool calls only, so a person decides.",
-        "ask-it (version 1) asked: agent desk = desk.",
+        "ask-it (version 1) asked: agent = desk.",
     ]
 
 

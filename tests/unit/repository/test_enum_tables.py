@@ -2,7 +2,7 @@
 A new member of an enum gets all its parts: its words, its parser, its test, its page of the docs.
 
 mypy does not look into dictionaries. So each table of a module whose keys are members of an enum
-has all of them, or is named in tests/support/enum_tables.py with those that it leaves out.
+has all of them, or is named in tests/unit/repository/enum_tables.py with those that it leaves out.
 """
 
 import json
@@ -22,7 +22,7 @@ from inbox.rules.policies.language.policy import Effect, Mode, Op, Via
 from inbox.rules.policies.operators import OPERATORS
 from inbox.rules.presentations.registry import PresentationName
 from inbox.rules.webhooks.delivery_rules import EventType
-from tests.support.enum_tables import FEW, LEFT_OUT, tables, wrong_tables
+from tests.unit.repository.enum_tables import FEW, LEFT_OUT, tables, wrong_tables
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -89,7 +89,7 @@ ENUMS = {
 def test_a_new_member_names_the_tables_that_lack_it(tmp_path):
     for name in ("inbox", "agents", "tools"):
         copytree(ROOT / name, tmp_path / name, ignore=ignore_patterns("__pycache__", "migrations"))
-    copy(ROOT / "tests" / "support" / "enum_tables.py", tmp_path)
+    copy(Path(__file__).with_name("enum_tables.py"), tmp_path)
     for module, (last, _) in ENUMS.items():
         path = tmp_path / "inbox" / module
         path.write_text(path.read_text().replace(last, f'{last}\n    ADDED = "added"', 1))

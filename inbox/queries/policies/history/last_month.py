@@ -73,7 +73,8 @@ def last_month(actor: Actor, team_id: UUID) -> LastMonth:
         month.by_grant += call.by_grant
         if end:
             month.ends[end] += 1
-        day = DAYS - 1 - min(DAYS - 1, (now - call.at).days)
+        # Clocks of processes differ: a call may be of a moment after `now`.
+        day = DAYS - 1 - min(DAYS - 1, max(0, (now - call.at).days))
         _add(month, call.outcome, effect or Effect.ASK, parts, day)
     return month
 

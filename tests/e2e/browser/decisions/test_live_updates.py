@@ -30,9 +30,7 @@ def answers_of(page: Page) -> list[str]:
 
 def test_a_new_request_appears_in_an_open_list(site):
     with site.open_as("marco") as page:
-        before = page.locator("#rows > li").count()
-
-        site.ask("tool_call")
+        interrupt = site.ask("tool_call")
 
         expect(page.locator(f"#row-{interrupt['id']}")).to_be_visible()
 

@@ -284,7 +284,11 @@ def test_the_second_tap_says_the_values_typed_last_on_a_slow_line(site, mine):
     with site.open_as("marco", **PHONE) as page:
         site.open(page, interrupt)
         held: list[Route] = []
-        page.route("**/decide", lambda route: held.append(route))
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/decide", hold)
         edit_value(page, "#f-args-amount").fill("31")
 
         with page.expect_request("**/decide"):

@@ -70,6 +70,16 @@ def test_calls_before_30_days_are_not_counted(world, bob):
     assert month_of(world).total == 1 + 2
 
 
+def test_a_call_from_a_clock_that_is_ahead_counts_for_the_last_day(world, bob):
+    row = ask(world)
+    approve(row, bob)
+    row.refresh_from_db()
+
+    copy_requests([row], 2, days=-0.01)
+
+    assert month_of(world).without_rule.by_day[-1] == 1 + 2
+
+
 def test_a_call_that_a_grant_approved_is_named(world, bob):
     publish(world, rule("asks", "ask", IS_MAIL))
     approve_with_grant(ask(world), bob, is_for_agent=True, choices=ANY_MAIL)
