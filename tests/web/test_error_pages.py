@@ -68,7 +68,9 @@ def test_try_again_stays_on_this_host():
     assert 'href="//' not in page.content.decode()
 
 
-@pytest.mark.parametrize(("path", "accept"), [("/api/runs", "text/html"), ("/", "*/*")])
+@pytest.mark.parametrize(
+    ("path", "accept"), [("/api/runs", "text/html"), ("/healthz", "text/html"), ("/", "*/*")]
+)
 def test_programs_and_live_pages_get_a_problem_while_the_database_is_away(path, accept):
     answer = UnavailableMiddleware(without_database)
 

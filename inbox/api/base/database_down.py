@@ -11,6 +11,7 @@ from django.utils.translation import get_language_from_request, override
 
 from inbox.api.base.error_responses import PROBLEM, problem
 from inbox.platform.db_executor import DatabaseBusy
+from inbox.platform.http.machine_paths import FOR_MACHINES
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +40,7 @@ def _answer(request: HttpRequest, error: Exception) -> HttpResponse:
     """Return the problem, as a page if a browser opens one: live updates and programs get JSON."""
     response = unavailable(error)
     is_for_people = "text/html" in request.headers.get("Accept", "")
-    if not is_for_people or request.path.startswith(("/api/", "/agui/", "/scim/")):
+    if not is_for_people or request.path.startswith(FOR_MACHINES):
         return response
     # Exactly one leading slash: two would make the path a host.
     again = escape_leading_slashes(request.get_full_path()) if request.method == "GET" else ""

@@ -6,8 +6,8 @@ import structlog
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseServerError
 from django.template.loader import render_to_string
 
+from inbox.platform.http.machine_paths import FOR_MACHINES
 from inbox.rules.request_context import current_request_id
-from inbox.web.base.languages import FOR_MACHINES
 
 log = structlog.get_logger(__name__)
 

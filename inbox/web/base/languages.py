@@ -8,8 +8,7 @@ from django.utils import translation
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
-#: Clients may match error texts, so these paths ignore Accept-Language and use English.
-FOR_MACHINES = ("/api/", "/agui/", "/scim/", "/healthz")
+from inbox.platform.http.machine_paths import FOR_MACHINES
 
 
 class PageLanguageMiddleware(LocaleMiddleware):

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from inbox.platform.http.machine_paths import FOR_MACHINES
 from inbox.queries.notifications.recipients import zone_of
-from inbox.web.base.languages import FOR_MACHINES
 
 #: The zone of the browser, which static/js/times.js sets; it counts for people without a choice.
 _COOKIE: Final = "zone"
