@@ -6,7 +6,7 @@ const PREVIEW_DELAY_MS = 250;
 /** The texts in the bar, which has their fields only for whom it offers a decision. */
 export const BAR_TEXTS = ["reason", "other_note", "feedback"];
 
-/** What the server says about the answer that is in the form. */
+/** The parts in which the server says what the answer in the form would do. */
 const PREVIEWED = ["changes", "approve-label", "confirm"];
 
 export function isChanged(field) {
@@ -35,20 +35,21 @@ export function isUnsent() {
 
 let previewTimer;
 let draftRequest;
-/** Whether the answer was changed since the server said what it would do. */
-let isPreviewDue = false;
+/** Changes of the answer, and how many of them the server has seen. */
+let changes = 0;
+let previewedChanges = 0;
 
 /** Ask the server for the changes that the form would make, shortly after the last keystroke. */
 function previewChanges(form) {
   clearTimeout(previewTimer);
-  isPreviewDue = true;
+  changes += 1;
   previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "changes", PREVIEWED);
 }
 
 /** Bring what the server says about the answer up to date; return whether it is. */
 export async function preview(form) {
-  if (isPreviewDue) await postDraft(form, "changes", PREVIEWED);
-  return !isPreviewDue;
+  if (previewedChanges < changes) await postDraft(form, "changes", PREVIEWED);
+  return previewedChanges === changes;
 }
 
 /** Post the form without deciding, and replace these elements; a later request aborts this one. */
@@ -57,6 +58,7 @@ async function postDraft(form, operation, ids) {
   draftRequest?.abort();
   draftRequest = new AbortController();
   const body = new FormData(form);
+  const sent = changes;
   body.set("draft", operation);
   try {
     // Not `form.action`: the form has buttons named "action".
@@ -72,7 +74,7 @@ async function postDraft(form, operation, ids) {
       const element = page.getElementById(id);
       if (element) document.getElementById(id)?.replaceWith(element);
     }
-    isPreviewDue = false;
+    previewedChanges = sent;
   } catch (error) {
     if (error.name !== "AbortError") report(0);
   }
@@ -118,7 +120,7 @@ export function showText(field, text) {
 /** Drop the answer to the last draft: another request is on screen. */
 export function abortDraft() {
   clearTimeout(previewTimer);
-  isPreviewDue = false;
+  previewedChanges = changes;
   draftRequest?.abort();
 }
 

@@ -7,7 +7,7 @@
 import { main, messages } from "./page.js";
 
 /** A double click may take half a second, and an impatient one longer. */
-const GUARD_MS = 700;
+export const GUARD_MS = 700;
 const MOVED_PIXELS = 10;
 /** Somebody who types leaves no longer pauses between two keys. */
 const TYPING_MS = 700;

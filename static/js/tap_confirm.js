@@ -1,13 +1,12 @@
 // The second tap of an approval on a phone: it says what is approved, and takes input after the guard.
 
 import { preview } from "./decision_form.js";
-import { guardPointer } from "./input_owner.js";
+import { GUARD_MS, guardPointer } from "./input_owner.js";
 import { REFRESHED } from "./refresh.js";
 
 /** Without pointers too: a keyboard may be connected, and a screen reader clicks without one. */
-const GUARD_MS = 700;
 let guardedUntil = 0;
-/** What is on screen, of a form that may change meanwhile. */
+/** The words on screen, of a form that may change meanwhile. */
 let words;
 
 function shown() {
