@@ -23,7 +23,7 @@ from inbox.queries.notifications.chat_messages import (
     approve_button_of,
     closings_of,
 )
-from inbox.queries.runs.threads import HEAVY_OF_RUNS
+from inbox.queries.runs.threads import HEAVY_OF_INTERRUPTS
 from inbox.rules.decisions.bulk import value_text
 from inbox.rules.notifications.events import OUTCOMES, AnnouncementKind, ChannelKind
 from inbox.rules.people.team_settings import PROPOSAL_AGE
@@ -232,8 +232,7 @@ def preview_item(
     """
     rows = Interrupt.objects.filter(team__in=teams, status=InterruptStatus.OPEN)
     rows = rows.select_related("team", "agent", "run", "tool_call")
-    rows = rows.defer("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
-    interrupt = rows.order_by("-pk").first()
+    interrupt = rows.defer(*HEAVY_OF_INTERRUPTS).order_by("-pk").first()
     if interrupt is None:
         expires_at = now + timedelta(hours=4)
         agent, tool = "refund-desk", "issue_refund"

@@ -11,7 +11,7 @@ from inbox.queries.notifications.recipients import attention_to, is_waiting
 from inbox.queries.people.access import teams_of
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import current_quorum
-from inbox.queries.runs.threads import HEAVY_OF_RUNS
+from inbox.queries.runs.threads import HEAVY_OF_INTERRUPTS
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.notifications.events import fits_a_slot
 from inbox.rules.people.access import Actor
@@ -19,7 +19,6 @@ from inbox.rules.runs.states import InterruptStatus
 
 #: The requests that are looked at: the first of the list.
 _READ = 10
-_HEAVY = ("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
 
 
 def last_decided_by(actor: Actor) -> Interrupt | None:
@@ -52,7 +51,7 @@ def decidable_by(actor: Actor, now: datetime) -> tuple[UUID | None, bool]:
     """
     ids = [row.pk for row in list_for(actor, InterruptFilter(), now=now, limit=_READ).rows]
     with_runs = Interrupt.objects.select_related("team", "run", "run__requester_key")
-    by_id = with_runs.defer(*_HEAVY).in_bulk(ids)
+    by_id = with_runs.defer(*HEAVY_OF_INTERRUPTS).in_bulk(ids)
     rows = [by_id[pk] for pk in ids if pk in by_id]
     load_rulings(rows)
     claimed = attention_to(rows, actor.user_id, now).claimed

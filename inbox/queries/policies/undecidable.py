@@ -10,11 +10,10 @@ from inbox.models import Announcement, Interrupt
 from inbox.models.policies.policies import Ruling
 from inbox.queries.policies.policies import load_rulings
 from inbox.queries.policies.quorum import Quorum, current_quorum
-from inbox.queries.runs.threads import HEAVY_OF_RUNS
+from inbox.queries.runs.threads import HEAVY_OF_INTERRUPTS
 from inbox.rules.notifications.events import AnnouncementKind
 from inbox.rules.runs.states import InterruptStatus
 
-_HEAVY = ("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
 #: Requests that are read at a time.
 _AT_ONCE = 200
 
@@ -30,7 +29,9 @@ def undecidable_requests(now: datetime) -> list[UUID]:
     possible: dict[Hashable, bool] = {}
     ids = []
     for start in range(0, len(pks), _AT_ONCE):
-        part = Interrupt.objects.filter(pk__in=pks[start : start + _AT_ONCE]).defer(*_HEAVY)
+        part = Interrupt.objects.filter(pk__in=pks[start : start + _AT_ONCE]).defer(
+            *HEAVY_OF_INTERRUPTS
+        )
         load_rulings(interrupts := list(part.select_related("team", "run", "run__requester_key")))
         for row in interrupts:
             quorum = current_quorum(row, now)

@@ -23,6 +23,8 @@ Row = TypeVar("Row", bound=Model)
 #: Columns that may hold megabytes and are deferred.
 HEAVY_OF_THREADS = ("messages", "state", "client_messages")
 HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
+#: Of interrupts with their runs.
+HEAVY_OF_INTERRUPTS = ("search_text", *(f"run__{name}" for name in HEAVY_OF_RUNS))
 _HEAVY_OF_RUNS_AND_THREADS = (
     *HEAVY_OF_RUNS,
     *(f"thread__{name}" for name in HEAVY_OF_THREADS),

@@ -13,9 +13,7 @@ from inbox.rules.policies.language.policy import (
     Each,
     Op,
 )
-from inbox.rules.policies.operators import NO, OPERATORS, YES, Truth
-
-UNKNOWN: Final = Truth.UNKNOWN
+from inbox.rules.policies.operators import NO, OPERATORS, UNKNOWN, YES, Truth
 
 
 @dataclass(frozen=True)

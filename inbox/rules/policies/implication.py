@@ -250,7 +250,7 @@ def _condition_implies(left: Condition, right: Condition) -> bool:
     if constants is not None:
         # The types for which `right` can be NO must be types for which `left` is not unknown.
         all_fit = all(_single_truth(right, constant) is Truth.YES for constant in constants)
-        return all_fit and set(_types(right)) <= set(_types(left))
+        return all_fit and _types(right) <= _types(left)
     return _set_implies(left, right)
 
 
@@ -293,11 +293,11 @@ def _single_truth(condition: Condition, value: Any) -> Truth:
     return negate(truth) if condition.negated else truth
 
 
-def _types(condition: Condition) -> Collection[str]:
+def _types(condition: Condition) -> frozenset[str]:
     """Return the types of values for which a condition may be NO."""
     operands = _constants(condition)
     if operands is not None:
-        return {_type(operand) for operand in operands}
+        return frozenset(map(_type, operands))
     return OPERATORS[condition.op].types
 
 

@@ -1,4 +1,4 @@
-"""The operators of conditions: what each reads, tests, says and implies."""
+"""The operators of conditions: operand, test, words and implication of each."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from inbox.rules.text.messages import TranslatableMessage
 MAX_CHARACTERS = 200_000
 _INFINITY: Final = Decimal("Infinity")
 _PARTS: Final = {"fact": "", "value": ""}
-ANY_TYPE: Final = frozenset({"string", "number", "boolean", "array", "object", "null"})
+_ANY: Final = frozenset({"string", "number", "boolean", "array", "object", "null"})
 _SCALAR: Final = frozenset({"string", "number", "boolean"})
 _NUMBER, _TEXT = frozenset({"number"}), frozenset({"string"})
 
@@ -40,7 +40,7 @@ class Truth(StrEnum):
     UNKNOWN = "unknown"
 
 
-YES, NO = Truth.YES, Truth.NO
+YES, NO, UNKNOWN = Truth.YES, Truth.NO, Truth.UNKNOWN
 
 
 # Tests of one value, which is never None
@@ -195,7 +195,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator of conditions; `operand` is what `read` returns."""
+    """An operator of conditions; `read` returns its operand."""
 
     #: The words of a condition, and of its opposite.
     words: tuple[TranslatableMessage, TranslatableMessage]
@@ -209,7 +209,11 @@ class Operator:
     numbers: Callable[[Any], Range] | None = None  #: those that pass, of operators on numbers
 
 
-#: What is known of each operator; a form offers them in this order.
+_AT_MOST: Final = TranslatableMessage("{fact} is at most {value}", **_PARTS)
+_ABOVE: Final = TranslatableMessage("{fact} is above {value}", **_PARTS)
+_AT_LEAST: Final = TranslatableMessage("{fact} is at least {value}", **_PARTS)
+_BELOW: Final = TranslatableMessage("{fact} is below {value}", **_PARTS)
+#: Everything about each operator; a form offers them in this order.
 OPERATORS: Final[dict[Op, Operator]] = {
     Op.IS: Operator(
         words=(
@@ -222,10 +226,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
         signs=("=", "\u2260"),
     ),
     Op.LTE: Operator(
-        words=(
-            TranslatableMessage("{fact} is at most {value}", **_PARTS),
-            TranslatableMessage("{fact} is above {value}", **_PARTS),
-        ),
+        words=(_AT_MOST, _ABOVE),
         types=_NUMBER,
         read=read_number,
         test=_number_test(lambda order: order <= 0),
@@ -233,10 +234,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
         numbers=lambda most: Range(high=exact(most)),
     ),
     Op.LT: Operator(
-        words=(
-            TranslatableMessage("{fact} is below {value}", **_PARTS),
-            TranslatableMessage("{fact} is at least {value}", **_PARTS),
-        ),
+        words=(_BELOW, _AT_LEAST),
         types=_NUMBER,
         read=read_number,
         test=_number_test(lambda order: order < 0),
@@ -244,10 +242,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
         numbers=lambda bound: Range(high=exact(bound), high_open=True),
     ),
     Op.GTE: Operator(
-        words=(
-            TranslatableMessage("{fact} is at least {value}", **_PARTS),
-            TranslatableMessage("{fact} is below {value}", **_PARTS),
-        ),
+        words=(_AT_LEAST, _BELOW),
         types=_NUMBER,
         read=read_number,
         test=_number_test(lambda order: order >= 0),
@@ -255,10 +250,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
         numbers=lambda least: Range(low=exact(least)),
     ),
     Op.GT: Operator(
-        words=(
-            TranslatableMessage("{fact} is above {value}", **_PARTS),
-            TranslatableMessage("{fact} is at most {value}", **_PARTS),
-        ),
+        words=(_ABOVE, _AT_MOST),
         types=_NUMBER,
         read=read_number,
         test=_number_test(lambda order: order > 0),
@@ -348,7 +340,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
             TranslatableMessage("{fact} has a value", **_PARTS),
             TranslatableMessage("{fact} has no value", **_PARTS),
         ),
-        types=ANY_TYPE | {"time"},
+        types=_ANY | {"time"},
         read=read_present,
         test=lambda _value, _operand: YES,
     ),
@@ -357,7 +349,7 @@ OPERATORS: Final[dict[Op, Operator]] = {
             TranslatableMessage("{fact} fits the schema {value}", **_PARTS),
             TranslatableMessage("{fact} does not fit the schema {value}", **_PARTS),
         ),
-        types=ANY_TYPE,
+        types=_ANY,
         read=read_schema,
         test=_fits_schema,
     ),

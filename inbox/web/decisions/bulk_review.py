@@ -144,6 +144,7 @@ def _group(
     ]
     facts = [_facts(row) for row in rows]
     columns, fact_columns = _columns(values), _columns(facts)
+    fact_cells = list(map(_fact_cells, facts))
     first = rows[0]
     return Group(
         tool=escape_invisible(first.tool),
@@ -152,7 +153,7 @@ def _group(
         team=first.team.name,
         common=[
             *_common(arguments, columns),
-            *_common([_fact_cells(fact) for fact in facts], fact_columns),
+            *_common(fact_cells, fact_columns),
         ],
         columns=[*map(escape_invisible, columns), *fact_columns],
         items=[
@@ -160,13 +161,13 @@ def _group(
                 row,
                 [
                     *_cells(cells, columns)[:MAX_VALUES],
-                    *_cells(_fact_cells(fact), fact_columns)[:_MAX_FACTS],
+                    *_cells(beside, fact_columns)[:_MAX_FACTS],
                 ],
                 me,
                 now,
                 selected,
             )
-            for row, cells, fact in zip(rows, arguments, facts, strict=True)
+            for row, cells, beside in zip(rows, arguments, fact_cells, strict=True)
         ],
     )
 

@@ -55,14 +55,14 @@ def guide_for(request: HttpRequest, actor: Actor) -> Guide | None:
     None if they have closed it.
     """
     seen = _seen(request)
-    if seen is None:
-        if not may_decide_anywhere(actor):
-            return None
-        seen = request.session[_SESSION_KEY] = [] if last_decided_by(actor) is None else False
-    if seen is False:
+    if seen is False or (seen is None and not may_decide_anywhere(actor)):
         return None
-    now = clock.now()
     decided = last_decided_by(actor)
+    if seen is None:
+        seen = request.session[_SESSION_KEY] = [] if decided is None else False
+        if decided is not None:
+            return None
+    now = clock.now()
     request_id, is_any_open = decidable_by(actor, now) if decided is None else (None, False)
     has_looked = _REQUEST in seen
     example = None if has_looked else example_for(actor, now)

@@ -1,4 +1,4 @@
-"""What the formatter of templates leaves to people."""
+"""Rules of templates that their formatter leaves to people."""
 
 import re
 from pathlib import Path

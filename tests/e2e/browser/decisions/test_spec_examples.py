@@ -77,7 +77,7 @@ def sent_resume(agent: RemoteEndpoint) -> Any:
 
 
 def buttons(page: Page) -> list[str]:
-    """What the buttons of the bar say, without their keys and the title after it."""
+    """The words of the buttons of the bar, without their keys and the title after them."""
     labels = page.locator("#decide-buttons button > span:not(.vh)")
     return [text.strip().split("\n")[0] for text in labels.all_inner_texts()]
 
