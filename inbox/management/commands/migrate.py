@@ -1,4 +1,4 @@
-"""Django's migrate, for databases that are in use, and of releases that it can upgrade."""
+"""Django's migrate, for databases that are in use, and of versions that it can upgrade."""
 
 import time
 from typing import Any
@@ -11,9 +11,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 log = structlog.get_logger(__name__)
 
-#: The last migration whose file was removed, and the migration that replaces all up to it.
-LAST_REMOVED = ("inbox", "0046_team_headings")
-REPLACEMENT = ("inbox", "0001_squashed_0046_team_headings")
+#: The last migration whose file was removed, and the one that makes the same tables at once.
+LAST_REMOVED = ("inbox", "0121_verification_requests")
+REPLACEMENT = ("inbox", "0122_initial")
 #: Longest wait for a lock on PostgreSQL, while which others wait behind the migration. Shorter than
 #: `deadlock_timeout` (1 s): in a deadlock the migration gives up, never a worker.
 LOCK_MILLISECONDS = 500
@@ -27,15 +27,15 @@ class Command(migrate.Command):
         connection = connections[options["database"]]
         recorder = MigrationRecorder(connection)
         applied = recorder.applied_migrations()
-        if LAST_REMOVED in applied and REPLACEMENT not in applied:
+        if REPLACEMENT not in applied and any(app == "inbox" for app, _ in applied):
+            if LAST_REMOVED not in applied:
+                # Django would try to make tables that there are.
+                raise CommandError(
+                    f"This database is older than the migration {LAST_REMOVED[1]}, and this "
+                    "version cannot upgrade it. Run `manage.py migrate` of the revision ec540a5 "
+                    "first, and then this command again. See docs/operations.md, Upgrades."
+                )
             recorder.record_applied(*REPLACEMENT)
-        elif LAST_REMOVED not in applied and any(app == "inbox" for app, _ in applied):
-            # Django would report a migration that depends on a missing one.
-            raise CommandError(
-                f"This database is older than the migration {LAST_REMOVED[1]}, and this version "
-                "cannot upgrade it. Run `manage.py migrate` of the revision f0e86c2 first, and "
-                "then this command again. See docs/operations.md, Upgrades."
-            )
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return

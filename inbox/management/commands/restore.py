@@ -76,7 +76,7 @@ def _check_version(folder: Path) -> None:
     """Raises BackupFailed."""
     known_names = {name for app, name in MigrationLoader(None).disk_migrations if app == "inbox"}
     applied = backups.applied_migrations(folder / backups.DATABASE)
-    # By their numbers: an old database also has migrations that were squashed.
+    # By their numbers: an old database also has migrations that were removed.
     newest = max(name for app, name in applied if app == "inbox")
     if newest[:4] > max(known_names)[:4]:
         raise BackupFailed(

@@ -1,17 +1,15 @@
 """People who could act with a key when it asked approve nothing of its run afterwards."""
 
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 
 from inbox import engine
 from inbox.actions.people.api_keys import make_key, rotate_key
 from inbox.actions.people.credentials import hand_over
 from inbox.actions.people.members import change_team
-from inbox.models import ApiKey, Membership, Run, User
+from inbox.models import ApiKey, Membership, User
 from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.queries.policies.quorum import current_quorum
@@ -169,14 +167,3 @@ def test_the_quorum_counts_as_the_gate_decides(team, run_of, abe, bea, key):
     people = current_quorum(reread(interrupt), database_now()).eligible_people()
 
     assert {int(person.id) for person in people} == {team.alice.pk}
-
-
-def test_the_upgrade_keeps_the_people_of_open_runs(team, run_of, abe, bea, key):
-    run = run_of("propose", actor=actor_of_key(team.key))
-    Run.objects.filter(pk=run.pk).update(requester_people=None)
-    ApiKey.objects.update(token_people=[], former_people=[], former_made_by_user=None)
-
-    import_module("inbox.migrations.0115_keep_people_behind_requesters").keep_people(apps, None)
-    rotate_key(key_id=key.pk, actor=abe, overlap_hours=0)
-
-    refuses(*open_interrupts(run), bea)
