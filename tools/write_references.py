@@ -1,8 +1,8 @@
 """
 Write docs/reference/ and deploy/redis/users.acl from the code: `make references`.
 
-The SDK for authors of agents, the commands of manage.py, and the error codes; and the tables of
-docs/frameworks.md from the results of `make servers`.
+The SDK for authors of agents, the commands of manage.py, and the error codes; the surface of the
+product for contributors; and the tables of docs/frameworks.md from the results of `make servers`.
 """
 
 import argparse
@@ -15,10 +15,11 @@ from typing import Final, TypeVar
 
 from inbox.platform.deployment.redis_access import users_file
 from tools import framework_matrix
+from tools.surface import surface_page
 
 T = TypeVar("T")
 ROOT: Final = Path(__file__).parents[1]
-FOLDER: Final = ROOT / "docs" / "reference"
+FOLDER: Final = ROOT / "docs"
 ACL_FILE: Final = ROOT / "deploy" / "redis" / "users.acl"
 
 #: What authors import, by module.
@@ -44,7 +45,6 @@ _HEAD: Final = "<!-- Written by `make references` from the code. Do not edit. --
 
 
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
     for name, text in references().items():
         (FOLDER / name).write_text(text)
     ACL_FILE.parent.mkdir(parents=True, exist_ok=True)
@@ -53,8 +53,13 @@ def main() -> None:
 
 
 def references() -> dict[str, str]:
-    """Return the pages by file name."""
-    return {"sdk.md": sdk_page(), "commands.md": commands_page(), "errors.md": errors_page()}
+    """Return the pages by their path below docs/."""
+    return {
+        "reference/sdk.md": sdk_page(),
+        "reference/commands.md": commands_page(),
+        "reference/errors.md": errors_page(),
+        "contributors/surface.md": _HEAD + surface_page(),
+    }
 
 
 # -- the SDK --------------------------------------------------------------------------------------
