@@ -268,7 +268,7 @@ def _thread(site: Site, page: Page, message: str, until: str, **more: str) -> No
 
 @screen
 def a_thread_that_has_streamed(site, page):
-    _thread(site, page, "rehearse:stream:40:5", "#head .tag-ok")
+    _thread(site, page, "rehearse:stream:40:5", ".bar .tag-ok")
 
 
 @screen
@@ -278,7 +278,7 @@ def a_thread_that_streams(site, page):
 
 @screen
 def a_thread_that_has_failed(site, page):
-    _thread(site, page, "rehearse:error", "#head .tag-bad")
+    _thread(site, page, "rehearse:error", ".bar .tag-bad")
 
 
 @screen

@@ -292,7 +292,7 @@ def test_a_thread_grows_while_its_run_streams(site):
 
         print(f"\nthe streamed message was seen at {len(lengths)} lengths")
         assert len(lengths) >= 4
-        expect(page.locator("#head")).to_contain_text("Finished")
+        expect(page.locator("#bar-of-run")).to_contain_text("Finished")
         expect(page.locator("#now")).to_be_empty()
         assert page.evaluate("window.isSamePage")
 
