@@ -13,10 +13,11 @@ const serverHtml = new Map();
 
 // From its `<`, which the HTML of a text never contains: an agent cannot write such an input.
 const TOKEN = /(<input type="hidden" name="csrfmiddlewaretoken" value=")\w+/g;
+const TIME = /(<time [^>]*>)[^<]*/g;
 
-/** Return the HTML of an element without CSRF tokens, which differ in every response. */
+/** Return the HTML of an element without CSRF tokens and words of times, which change by themselves. */
 function htmlOf(element) {
-  return element.outerHTML.replace(TOKEN, "$1");
+  return element.outerHTML.replace(TOKEN, "$1").replace(TIME, "$1");
 }
 
 /** Store the HTML of the live elements below `root`. */

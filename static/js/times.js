@@ -1,106 +1,100 @@
-// Times in the zone that the reader has chosen, or else in the one of the browser.
+// Times in the reader's zone: what is relative moves on. The words are those of inbox/web/base/days.py.
 
 import { fill, lang, messages } from "./page.js";
-
-/** The zone that the reader has chosen; undefined stands for the one of the browser. */
-const timeZone = document.documentElement.dataset.zone;
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long", timeZone });
-const shortTime = new Intl.DateTimeFormat(lang, { timeStyle: "short", timeZone });
-const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", timeZone });
-const dateAndTime = new Intl.DateTimeFormat(lang, {
-  dateStyle: "medium",
-  timeStyle: "short",
-  timeZone,
-});
-const preciseTime = new Intl.DateTimeFormat(lang, {
-  dateStyle: "medium",
-  timeStyle: "medium",
-  timeZone,
-});
-const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
-
 const units = [
-  [1000, "second"],
-  [minute, "minute"],
-  [hour, "hour"],
-  [day, "day"],
+  ["d", day],
+  ["h", hour],
+  ["min", minute],
+  ["s", 1000],
 ];
 
-/** Format a duration in its largest unit: "4m", or with the display "long" "4 minutes". */
-export function formatDuration(milliseconds, unitDisplay = "narrow") {
-  const [size, unit] = units.findLast(([smallest]) => milliseconds >= smallest) ?? units[0];
-  const count = Math.floor(milliseconds / size);
-  return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay }).format(count);
+/** Whether the server does not know the reader's zone yet: its times are in another one. */
+const isFirstPage = storeZone();
+/** Numbers of English pages are 24 h and days come first: the English of everybody. */
+const locale = lang === "en" ? "en-GB" : lang;
+const { zone: timeZone } = document.documentElement.dataset;
+const fullTime = new Intl.DateTimeFormat(locale, {
+  dateStyle: "full",
+  timeStyle: "long",
+  timeZone,
+});
+const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const shortTime = new Intl.DateTimeFormat(locale, {
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+/** Return a duration in its largest units: "4 min", "2 h 14 min". */
+export function durationText(milliseconds, count = 1) {
+  const first = units.findIndex(([, size]) => milliseconds >= size);
+  let left = Math.max(milliseconds, 0);
+  const words = [];
+  for (const [unit, size] of units.slice(first).slice(0, count)) {
+    const whole = Math.floor(left / size);
+    left -= whole * size;
+    if (whole || words.length === 0) words.push(fill(messages.units[unit], { count: whole }));
+  }
+  return words.join(" ");
 }
 
-/** By the value of `data-as`. */
+/** By the value of `data-as`: the words for a time that is so far away, or else its day and clock. */
 const formats = {
-  age(at) {
-    const passed = Date.now() - at;
-    if (passed < minute) return messages.now;
-    return passed < day ? formatDuration(passed) : shortDate.format(at);
+  age(away, absolute) {
+    if (away > -minute) return messages.now;
+    return away > -day ? durationText(-away) : absolute;
   },
-  ago(at) {
-    const passed = Date.now() - at;
-    if (passed < minute) return messages.justNow;
-    if (passed < hour) return relative.format(-Math.floor(passed / minute), "minute");
-    if (passed < day) return relative.format(-Math.floor(passed / hour), "hour");
-    return dateAndTime.format(at);
+  ago(away, absolute) {
+    if (away > -minute) return messages.justNow;
+    return away > -day ? fill(messages.ago, { time: durationText(-away) }) : absolute;
   },
-  left(at) {
-    const left = at - Date.now();
-    if (left <= 0) return messages.now;
-    if (left >= 30 * day) return shortDate.format(at);
-    if (left >= 10 * minute) return fill(messages.left, { time: formatDuration(left) });
-    const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
-    return fill(messages.left, { time: `${Math.floor(left / minute)}:${seconds}` });
+  left(away, absolute) {
+    if (away <= 0) return messages.now;
+    if (away >= 30 * day) return absolute;
+    if (away >= 10 * minute) return fill(messages.left, { time: durationText(away) });
+    const seconds = String(Math.floor((away % minute) / 1000)).padStart(2, "0");
+    return fill(messages.left, { time: `${Math.floor(away / minute)}:${seconds}` });
   },
-  in(at) {
-    const left = at - Date.now();
-    if (left < hour) return relative.format(Math.max(0, Math.floor(left / minute)), "minute");
-    if (left < day) return relative.format(Math.floor(left / hour), "hour");
-    return dateAndTime.format(at);
+  in(away, absolute) {
+    if (away <= 0) return messages.now;
+    return away < day ? fill(messages.in, { time: durationText(away) }) : absolute;
   },
   /** A deadline: the moment, and how far it is away if it is near. */
-  due(at) {
-    const left = at - Date.now();
-    if (left >= day) return dateAndTime.format(at);
-    if (left < 10 * minute) return formats.left(at);
-    const away = [Math.floor(left / hour), Math.floor((left % hour) / minute)];
-    const words = ["hour", "minute"].flatMap((unit, at) =>
-      away[at]
-        ? new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "short" }).format(
-            away[at],
-          )
-        : [],
-    );
-    return `${shortTime.format(at)}, ${fill(messages.left, { time: words.join(" ") })}`;
-  },
-  moment: (at) => preciseTime.format(at),
-  clock(at) {
-    return Math.abs(Date.now() - at) < day ? shortTime.format(at) : dateAndTime.format(at);
+  due(away, absolute) {
+    if (away >= day) return absolute;
+    if (away < 10 * minute) return formats.left(away, absolute);
+    const clock = absolute.split(", ").at(-1);
+    return `${clock}, ${fill(messages.left, { time: durationText(away, 2) })}`;
   },
 };
+
+function absoluteText({ dataset }, at) {
+  if (!isFirstPage) return dataset.at;
+  return (dataset.as === "age" || dataset.as === "left" ? shortDate : shortTime).format(at);
+}
 
 export function showTimes() {
   for (const time of document.querySelectorAll("time[data-as]")) {
     const at = new Date(time.dateTime);
-    const text = formats[time.dataset.as](at);
-    if (time.textContent !== text) time.textContent = text;
+    const absolute = absoluteText(time, at);
+    const text = formats[time.dataset.as]?.(at - Date.now(), absolute) ?? absolute;
+    if (text && time.textContent !== text) time.textContent = text;
     if (!time.title) time.title = fullTime.format(at);
   }
 }
 
-// The server renders days and fields in this zone, too.
-if (!timeZone) {
+/** Tell the server the zone of the browser, unless the reader has chosen one; return if it is news. */
+function storeZone() {
+  if (document.documentElement.dataset.zone) return false;
   const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
   const [prefix, secure] = location.protocol === "https:" ? ["__Host-", "; Secure"] : ["", ""];
   const pair = `${prefix}zone=${zone}`;
-  if (!document.cookie.split("; ").includes(pair)) {
-    document.cookie = `${pair}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
-  }
+  if (document.cookie.split("; ").includes(pair)) return false;
+  document.cookie = `${pair}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+  return true;
 }

@@ -5,7 +5,7 @@ import { decisionBeingSent, isBulkBeingSent } from "./input_owner.js";
 import { openRequest, opensHere } from "./navigation.js";
 import { fill, main, messages } from "./page.js";
 import { csrfToken, postHeaders } from "./post.js";
-import { formatDuration } from "./times.js";
+import { durationText } from "./times.js";
 
 const TOAST_MS = 20_000;
 /** Decisions without a limit of time are offered this long. */
@@ -124,7 +124,7 @@ function showCountdown() {
   if (!decision?.isLimited) return;
   const seconds = Math.ceil((decision.until - Date.now()) / 1000);
   if (seconds > 0) {
-    const time = formatDuration(1000 * seconds, "long");
+    const time = durationText(1000 * seconds);
     toast.querySelector(".toast-left").textContent = fill(messages.left, { time });
   } else {
     toast.querySelector("form").remove();

@@ -1,7 +1,7 @@
 """The theme and the time zone of pages, and the manifest of the installed inbox."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,6 @@ from django.contrib.staticfiles import finders
 from django.utils import timezone
 
 from inbox.models import NotificationSchedule
-from tests.support.web.pages import words
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -40,42 +39,53 @@ def test_unknown_theme_and_foreign_address_are_refused(reads_bob):
 
 def test_times_are_in_the_zone_that_the_person_has_chosen(world, ask, reads_bob):
     choose_zone(world.bob, "Asia/Tokyo")
-    open_at(ask("tool_call"), datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
 
-    page = reads_bob.get("/")
+    page = asked_at(ask, reads_bob, datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
 
-    assert 'data-zone="Asia/Tokyo"' in page.content.decode()
-    assert 'datetime="2026-02-01T05:05:00+09:00"' in page.content.decode()
-    assert "1 Feb 05:05 JST" in words(page)
+    assert 'data-zone="Asia/Tokyo"' in page
+    assert 'datetime="2026-02-01T05:05:00+09:00"' in page
+    assert ">1 Feb, 05:05<" in page
 
 
 def test_zone_of_the_browser_counts_without_a_choice(ask, reads_bob):
-    open_at(ask("tool_call"), datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
     reads_bob.client.cookies["zone"] = "Asia/Tokyo"
 
-    page = reads_bob.get("/")
+    page = asked_at(ask, reads_bob, datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
 
-    assert "1 Feb 05:05 JST" in words(page)
-    assert "data-zone" not in page.content.decode()
+    assert ">1 Feb, 05:05<" in page
+    assert "data-zone" not in page
 
 
 @pytest.mark.parametrize("zone", ["", "../etc/passwd", "Mars/Olympus", "a\0b", "x" * 5000])
-def test_unknown_zone_is_utc(ask, reads_bob, zone):
-    open_at(ask("tool_call"), datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
+def test_unknown_zone_is_utc_and_says_so(ask, reads_bob, zone):
     reads_bob.client.cookies["zone"] = zone
 
-    assert "31 Jan 20:05 UTC" in words(reads_bob.get("/"))
+    assert ">31 Jan, 20:05 UTC<" in asked_at(
+        ask, reads_bob, datetime(2026, 1, 31, 20, 5, tzinfo=UTC)
+    )
 
 
 def test_new_zone_counts_at_once(world, ask, reads_bob):
-    open_at(ask("tool_call"), datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
     choose_zone(world.bob, "Asia/Tokyo")
     reads_bob.get("/")
     choose_zone(world.bob, "Europe/Berlin")
 
     reads_bob.client.post("/theme", {"theme": "dark", "next": "/"})  # as any form
 
-    assert "31 Jan 21:05 CET" in words(reads_bob.get("/"))
+    page = asked_at(ask, reads_bob, datetime(2026, 1, 31, 20, 5, tzinfo=UTC))
+    assert ">31 Jan, 21:05<" in page
+
+
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [("en", ["3 h ago", "3 h"]), ("de", ["vor 3 Std.", "3 Std."])],
+)
+def test_server_writes_times_as_the_scripts_do(ask, reads_bob, language, texts):
+    reads_bob.client.cookies["django_language"] = language
+
+    page = asked_at(ask, reads_bob, timezone.now() - timedelta(hours=3, minutes=5))
+
+    assert [text for text in texts if f">{text}<" in page] == texts
 
 
 def test_filter_by_days_has_the_zone_of_the_person(world, ask, reads_bob):
@@ -113,6 +123,13 @@ def choose_zone(user, zone):
         user=user,
         defaults={"zone": zone, "quiet_from": noon, "quiet_to": noon, "digest_at": noon},
     )
+
+
+def asked_at(ask, reader, at):
+    """Return the page of a request that was asked at that time."""
+    interrupt = ask("tool_call")
+    open_at(interrupt, at)
+    return reader.get(f"/interrupts/{interrupt.pk}/").content.decode()
 
 
 def open_at(interrupt, at):

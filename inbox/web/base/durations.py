@@ -4,21 +4,30 @@ from datetime import timedelta
 
 from django.utils.translation import gettext
 
+#: From the largest to the smallest, in milliseconds.
+_UNITS = {"d": 86_400_000, "h": 3_600_000, "min": 60_000, "s": 1000, "ms": 1}
 
-def duration_text(duration: timedelta) -> str:
-    """Return a duration in its two largest units, without one that is zero."""
-    milliseconds = max(0, round(duration / timedelta(milliseconds=1)))
-    if milliseconds < 1000:
-        return gettext("{count} ms").format(count=milliseconds)
-    minutes, seconds = divmod(milliseconds // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        text = gettext("{days} d {hours} h") if hours else gettext("{days} d")
-    elif hours:
-        text = gettext("{hours} h {minutes} min") if minutes else gettext("{hours} h")
-    elif minutes:
-        text = gettext("{minutes} min {seconds} s") if seconds else gettext("{minutes} min")
-    else:
-        text = gettext("{seconds} s")
-    return text.format(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+def unit_texts() -> dict[str, str]:
+    """Return the text of each unit, with a place for its count."""
+    return {
+        "d": gettext("{count} d"),
+        "h": gettext("{count} h"),
+        "min": gettext("{count} min"),
+        "s": gettext("{count} s"),
+        "ms": gettext("{count} ms"),
+    }
+
+
+def duration_text(duration: timedelta, *, most: int = 2) -> str:
+    """Return a duration in its `most` largest units, without those that are zero."""
+    left = max(0, round(duration / timedelta(milliseconds=1)))
+    largest = next((size for size in _UNITS.values() if left >= size), 1)
+    # Milliseconds stand alone: "1 s", not "1 s 4 ms".
+    units = [unit for unit, size in _UNITS.items() if size <= largest and (size > 1 or left < 1000)]
+    texts, words = unit_texts(), []
+    for unit in units[:most]:
+        count, left = divmod(left, _UNITS[unit])
+        if count or not words:
+            words.append(texts[unit].format(count=count))
+    return " ".join(words)

@@ -5,6 +5,8 @@ from functools import cache
 
 from django.utils.translation import gettext
 
+from inbox.web.base.durations import unit_texts
+
 
 @cache
 def js_messages(language: str) -> str:
@@ -13,7 +15,7 @@ def js_messages(language: str) -> str:
 
     `language` is the active language.
     """
-    messages = {
+    messages: dict[str, str | dict[str, str]] = {
         "live": gettext("Live"),
         "online": gettext("Live, {count} online"),
         "reconnecting": gettext("Reconnecting"),
@@ -21,7 +23,10 @@ def js_messages(language: str) -> str:
         "copied": gettext("Copied"),
         "now": gettext("now"),
         "justNow": gettext("just now"),
+        "ago": gettext("{time} ago"),
+        "in": gettext("in {time}"),
         "left": gettext("{time} left"),
+        "units": unit_texts(),
         "oneHere": gettext("{names} is viewing this"),
         "manyHere": gettext("{names} are viewing this"),
         "decided": gettext("{who} has just decided this."),

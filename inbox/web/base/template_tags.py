@@ -18,6 +18,7 @@ from inbox.forms.number_format import number_format
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.days import absolute_text, time_text
 from inbox.web.base.numbers import number_text
 from inbox.web.base.theme import Theme, cookie_name
 from inbox.web.presentations.highlighting import highlighted
@@ -34,6 +35,8 @@ _NEEDLESS = re.compile(
     r' fill="none"(?= stroke)| stroke="currentColor"| stroke-line(?:cap|join)="round"'
     r"|\s*\n\s*| (?=/>)"
 )
+#: From its `<`, which no text has: the start of an element, its time and its kind; and its words.
+_TIME = re.compile(r'(<time\s+datetime="([^"]+)"\s+data-as="(\w+)"[^>]*>)[^<]*')
 #: Two paths can be joined if the second begins with an absolute move.
 _TWO_LINES = re.compile(r'(<path d="[^"]*)"/><path d="(?=M)')
 
@@ -63,9 +66,15 @@ def rendered_once(template: str, row: Hashable = None) -> SafeString:
     """
     Render a row of a list, or a drop-down, once for all people and requests that display the same.
 
-    The template may read nothing but the row, whose fields are compared by value.
+    The template may read nothing but the row, whose fields are compared by value. Times move on.
     """
-    return _rendered_once(template, row, get_language(), get_current_timezone_name())
+    markup = _rendered_once(template, row, get_language(), get_current_timezone_name())
+    return mark_safe(_TIME.sub(_current_time, markup))  # noqa: S308 - of a template
+
+
+def _current_time(time: re.Match[str]) -> str:
+    start, at, kind = time.groups()
+    return start + time_text(datetime.fromisoformat(at), kind)
 
 
 @lru_cache(maxsize=1000)
@@ -123,6 +132,10 @@ def safe_markdown(context: template.Context, text: str) -> SafeString | None:
 #: Makes invisible characters visible: for every text of people and agents.
 register.filter("visible", escape_invisible)
 
+
+#: A time as pages write its kind, and what a relative one becomes.
+register.filter("time_text", time_text)
+register.filter("absolute_text", absolute_text)
 
 #: A count in the reader's format.
 register.filter("number", number_text)

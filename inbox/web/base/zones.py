@@ -3,6 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -22,6 +23,7 @@ _WITHOUT_ZONE: Final = (*FOR_MACHINES, "/static/")
 #: Each process reads the zone of a session at most once in this time, and after each form.
 _SECONDS: Final = 60.0
 _MAX_SESSIONS: Final = 10_000
+_is_known: ContextVar[bool] = ContextVar("is_known", default=False)
 
 
 @cache
@@ -40,6 +42,11 @@ def local(at: datetime) -> datetime:
     return at.astimezone(timezone.get_current_timezone())
 
 
+def zone_suffix() -> str:
+    """Return " UTC" while the reader's zone is unknown: no time may pass for one of theirs."""
+    return "" if _is_known.get() else " UTC"
+
+
 class TimeZoneMiddleware:
     """Show times in the zone that the person has chosen, or else in the one of their browser."""
 
@@ -55,8 +62,12 @@ class TimeZoneMiddleware:
         request.chosen_zone = chosen  # type: ignore[attr-defined]  # for templates
         if name not in _known_zones():
             return self._get_response(request)
-        with timezone.override(ZoneInfo(name)):
-            return self._get_response(request)
+        token = _is_known.set(True)
+        try:
+            with timezone.override(ZoneInfo(name)):
+                return self._get_response(request)
+        finally:
+            _is_known.reset(token)
 
     def _chosen_zone(self, request: HttpRequest) -> str:
         # request.user loads the session: check the cookie first.

@@ -129,7 +129,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "cells": cells if statistics.times.count >= FEWEST else [],
         "cells_title": _cells_title(cells),
         "weekdays": [(WEEKDAYS_ABBR[day], str(_CELL * day + 14)) for day in range(7)],
-        "hours": [(f"{hour}:00", str(_CELL * hour)) for hour in range(0, 24, 4)],
+        "hours": [(f"{hour:02}:00", str(_CELL * hour)) for hour in range(0, 24, 4)],
         "is_cut": statistics.since > days[0],
         "tools": tools[:_TOOLS],
         "unlisted": len(tools[_TOOLS:]),
@@ -162,7 +162,7 @@ def _cells(statistics: Metrics) -> list[Cell]:
     return [
         Cell(
             day=str(WEEKDAYS[weekday]),
-            hour=f"{hour}:00",
+            hour=f"{hour:02}:00",
             count=times.count,
             median=_duration(times.median),
             level=sum((times.median or 0) >= 60 * minutes for minutes in _MINUTES),

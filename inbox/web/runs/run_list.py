@@ -12,7 +12,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from inbox.platform import clock
@@ -23,7 +22,7 @@ from inbox.rules.runs.run_filters import RunFilter, RunState
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.text.ids import read_id
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.days import day_heading, day_name
+from inbox.web.base.days import clock_text, day_heading, day_name
 from inbox.web.base.durations import duration_text
 from inbox.web.base.list_filters import Chip, Select
 from inbox.web.base.pages import page, see_other, show
@@ -174,7 +173,7 @@ def _row(latest: Run, group: ThreadRuns, times: ThreadTimes, axis: TimeAxis, day
         icon=icon,
         tone=tone,
         word=word,
-        started=date_format(started, "H:i" if started.date() == day else gettext("j M")),
+        started=clock_text(started) if started.date() == day else day_name(started.date()),
         bars=axis.bars(times.spans),
         times=gettext("Worked {worked}, waited {waited} for people").format(
             worked=duration_text(times.worked), waited=duration_text(times.waited)

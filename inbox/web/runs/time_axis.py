@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.translation import gettext
 
 from inbox.queries.runs.thread_runs import Wait
 from inbox.rules.runs.states import RunStatus
+from inbox.web.base.days import clock_text, day_name
 from inbox.web.base.zones import local
 
 if TYPE_CHECKING:
@@ -159,5 +158,5 @@ def _places(start: datetime, end: datetime, step: int) -> list[datetime]:
 
 def _label(at: datetime, step: int) -> str:
     if step >= _DAY or (step >= 3600 and local(at).time() == time.min):
-        return date_format(local(at), gettext("j M"))
-    return date_format(local(at), "H:i:s" if step < 60 else "H:i")
+        return day_name(local(at).date())
+    return clock_text(at, seconds=step < 60)

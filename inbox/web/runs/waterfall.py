@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
-from inbox.platform import clock
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.queries.runs.thread_runs import Wait
 from inbox.rules.people.access import SEED
@@ -22,9 +20,9 @@ from inbox.rules.runs.headings import call_heading
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.days import near_text
 from inbox.web.base.durations import duration_text
 from inbox.web.base.numbers import percent_text
-from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.runs.thread_timeline import CALL_STATES, RUN_STATES
 from inbox.web.runs.time_axis import Bar, Phase, ThreadTimes, TimeAxis, thread_times
@@ -133,7 +131,7 @@ def _shares(times: ThreadTimes, interrupts: Sequence[Interrupt]) -> list[Share]:
     ]
     if parts[-1][1] < _LEAST_IDLE * times.took:
         parts.pop()
-    shares = [Share(gettext("since the start"), duration_text(times.took), _clock(times.start))]
+    shares = [Share(gettext("since the start"), duration_text(times.took), near_text(times.start))]
     shares += [
         Share(name, duration_text(part), percent_text(part / times.took))
         for name, part in parts
@@ -175,7 +173,7 @@ class _Builder:
             icon="play" if run.status == RunStatus.INTERRUPTED else icon,
             tone="me" if run.status == RunStatus.INTERRUPTED else tone,
             took=self._took(run.started_at, run.finished_at) or gettext(word),
-            started=_clock(run.started_at or run.queued_at),
+            started=near_text(run.started_at or run.queued_at),
             bar=self._bar(phase, run.started_at, run.finished_at),
         )
         requests = sorted(self._requests[run.pk], key=lambda row: row.closed_at is not None)
@@ -211,7 +209,7 @@ class _Builder:
             icon="wrench" if tone == "ok" else icon,
             tone="quiet" if tone == "ok" else tone,
             took=self._took(call.started_at, call.settled_at, is_open=False),
-            started=_clock(call.started_at or call.proposed_at),
+            started=near_text(call.started_at or call.proposed_at),
             bar=self._bar(Phase.RAN, call.started_at, call.settled_at or call.started_at),
         )
 
@@ -227,7 +225,7 @@ class _Builder:
             icon=label.icon if label else "circle-dashed",
             tone=label.tone if label else "warn",
             took=gettext("{time}, waits").format(time=took) if is_waiting else took,
-            started=_clock(row.created_at),
+            started=near_text(row.created_at),
             bar=self._bar(Phase.WAITED, row.created_at, row.closed_at),
             is_waiting=is_waiting,
         )
@@ -273,8 +271,8 @@ class _Builder:
             url=url,
             icon="scale",
             tone="quiet",
-            took=_clock(answer.created_at),
-            started=_clock(answer.created_at),
+            took=near_text(answer.created_at),
+            started=near_text(answer.created_at),
             bar=self._axis.bar(outcome, answer.created_at, answer.created_at),
             face=face,
         )
@@ -308,13 +306,6 @@ def _beginning_of(run: Run) -> str:
     if run.started_by == SEED.label:
         return gettext("demo data")
     return gettext("started by {name}").format(name=escape_invisible(run.started_by))
-
-
-def _clock(at: datetime) -> str:
-    """Return a time of the reader's zone, with its day if that is not today."""
-    text = date_format(local(at), "H:i")
-    is_today = local(at).date() == local(clock.now()).date()
-    return text if is_today else f"{date_format(local(at), gettext('j M'))} {text}"
 
 
 def _fold(fold_id: str, title: str, items: Sequence[Item], line: Callable[[Item], Line]) -> Fold:

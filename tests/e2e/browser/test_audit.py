@@ -62,7 +62,7 @@ def test_who_changed_the_amount_is_found_in_four_clicks(site, call, which):
         expect(amount.locator("del")).to_contain_text("148")
         expect(amount.locator("ins")).to_contain_text("99.5")
         expect(page.locator("#entries")).to_contain_text("approved with changes")
-        expect(page.locator(".head-top bdi")).not_to_be_empty()
+        expect(page.locator(".bar bdi")).not_to_be_empty()
         assert int(page.evaluate("sessionStorage.clicks")) <= 4
 
 
@@ -80,7 +80,7 @@ def a_search_with_its_filter_open(site, page, call):
 @screen
 def an_export_to_choose(site, page, call):
     page.goto(f"{site.url}/audit/?decision=edited")
-    page.click("summary >> text=Export")
+    page.click("[popovertarget=export-menu]")
 
 
 @screen
@@ -142,6 +142,7 @@ def test_an_export_arrives_whole_and_is_in_the_history(site, call):
     with site.open_as("admin") as page:
         wait_until_intact(site, page)  # an export needs a signed checkpoint
         page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+        page.click("[popovertarget=export-menu]")
         with page.expect_download() as download:
             page.click("button[value=jsonl]")
         first, *_, last = download.value.path().read_text().splitlines()
@@ -164,7 +165,7 @@ def test_the_badge_says_what_was_found(site, call):
 def test_a_verification_is_started_and_its_result_arrives_by_itself(site, call):
     with site.open_as("admin") as page:
         page.goto(f"{site.url}/audit/")
-        button = page.locator("#badge button")
+        button = page.locator("#verify button")
         expect(button).to_have_text("Verify now")
         button.click()
 

@@ -42,7 +42,10 @@ export class Element {
 const messages = {
   now: "now",
   justNow: "just now",
+  ago: "{time} ago",
+  in: "in {time}",
   left: "{time} left",
+  units: { d: "{count} d", h: "{count} h", min: "{count} min", s: "{count} s" },
   live: "Live",
   online: "{count} online",
   oneHere: "{names} is here",
@@ -59,7 +62,7 @@ const messages = {
 const main = new Element({ dataset: { messages: JSON.stringify(messages) } });
 
 globalThis.document = {
-  cookie: "theme=dark; csrftoken=a-token",
+  cookie: `theme=dark; csrftoken=a-token; zone=${Intl.DateTimeFormat().resolvedOptions().timeZone}`,
   documentElement: { lang: "en", dataset: {}, addEventListener() {}, toggleAttribute() {} },
   activeElement: new Element({ closest: () => null }),
   addEventListener() {},

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from inbox.actions.decisions.snoozes import end_snooze, snooze_interrupt
@@ -19,6 +18,7 @@ from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.decisions.teamwork.snoozing import later_today, next_week, tomorrow
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.web.base.days import near_text
 from inbox.web.base.list_filters import list_url, parse_list_request
 from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
@@ -40,7 +40,7 @@ def snooze(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
     except (errors.InvalidInput, errors.AlreadyDecided, errors.InterruptExpired) as refusal:
         problem = translate(refusal.message)
         return _show(request, actor, interrupt_id, problem=problem, status=422)
-    until = date_format(local(row.until), "DATETIME_FORMAT")
+    until = near_text(row.until)
     messages.success(
         request,
         gettext("Snoozed until {time}").format(time=until),
