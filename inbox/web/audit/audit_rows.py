@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.platform import clock
 from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import StoredEntry, is_unchanged
@@ -90,6 +91,8 @@ class CallRow:
     icon: str
     faces: Sequence[tuple[int, str]]  #: the people who decided: id and name
     by: str
+    by_icon: str  #: of a rule, a grant, a key or an expiry, "" for people
+    by_nobody: str  #: why nobody decided, "" if somebody did or `by` says it
     by_id: str
     decided_at: datetime | None
     changes: ChangeSummary  #: of the arguments, before they were approved
@@ -99,6 +102,8 @@ class CallRow:
     settled_at: datetime | None
     result: str
     decision_time: str  #: from the proposal to the decision, "" without people
+    after: str  #: the same in the list, where a rule decides at once and a request waits so far
+    is_waiting: bool
     start_time: str  #: from the decision, or the proposal, to the start
     run_time: str
 
@@ -129,6 +134,10 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
     label, tone, icon = _outcome(call, interrupts)
     decided_at = decision.created_at if decision else None
     people = _people(decision)
+    is_by_rule, is_waiting = call.decided_by == POLICY.ident, label == _WAITING[0]
+    decision_time = "" if is_by_rule else _span_between(call.proposed_at, decided_at)
+    waits = _span_between(call.proposed_at, clock.now()) if is_waiting else ""
+    by = _by(call, decision, [name for _, name in people])
     return CallRow(
         id=call.pk,
         url=url or reverse("audit_call", args=[call.pk]),
@@ -142,7 +151,9 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         tone=tone,
         icon=icon,
         faces=people,
-        by=_by(call, decision, [name for _, name in people]),
+        by=by,
+        by_icon="" if people else _by_icon(call, decision),
+        by_nobody="" if by else _by_nobody(call, label),
         by_id=call.decided_by,
         decided_at=decided_at,
         changes=_changes(call, interrupts),
@@ -151,9 +162,9 @@ def call_row(call: ToolCall, interrupts: Sequence[Any], url: str = "") -> CallRo
         started_at=call.started_at,
         settled_at=call.settled_at,
         result=_result(call, label),
-        decision_time=""
-        if call.decided_by == POLICY.ident
-        else _span_between(call.proposed_at, decided_at),
+        decision_time=decision_time,
+        after=decision_time or waits or (gettext("at once") if is_by_rule else ""),
+        is_waiting=is_waiting,
         start_time=_span_between(decided_at or call.proposed_at, call.started_at),
         run_time=_span_between(call.started_at, call.settled_at),
     )
@@ -234,10 +245,29 @@ def _by(call: ToolCall, decision: Decision | None, names: Sequence[str]) -> str:
     return gettext("Run stopped before") if never_asked and _failed(call) else ""
 
 
+def _by_icon(call: ToolCall, decision: Decision | None) -> str:
+    """Return the icon of what decided in the place of people."""
+    if call.verdict == ToolCallOutcome.EXPIRED:
+        return "alarm-clock-off"
+    if decision is None:
+        return ""
+    if decision.actor_label == POLICY.label:
+        return "repeat" if decision.grant_id else "scale"
+    return "key-round"
+
+
+def _by_nobody(call: ToolCall, label: str) -> str:
+    if label == _WAITING[0]:
+        return gettext("Nobody yet")
+    if call.verdict or call.effect == CLIENT_EFFECT:
+        return ""
+    return gettext("Not asked") if label == _RAN[0] else gettext(_NEVER_ASKED[0])
+
+
 def _result(call: ToolCall, label: str) -> str:
     """Return what came of a call, in words; its state if it returned nothing that has any."""
     if label == _WAITING[0]:
-        return gettext(label)
+        return gettext("Waiting for people")
     words = result_words(call.result or "") if call.state not in _NOT_RUN else ""
     return words or gettext(_state(call))
 

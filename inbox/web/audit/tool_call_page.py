@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.forms.values import ABSENT
 from inbox.queries.audit import tool_calls
 from inbox.queries.audit.audit_entries import may_export
 from inbox.queries.audit.deleted_threads import thread_of_trail
@@ -28,6 +29,7 @@ from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import CLIENT_EFFECT
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, without_mask_numbers
 from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.web.audit.argument_rows import MAX_ROWS, ArgumentRow, argument_rows, value_cell
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.masks import MaskedSet, masked_sets_of
@@ -37,7 +39,6 @@ from inbox.web.navigation.first_steps import note_trail
 
 if TYPE_CHECKING:
     from inbox.models import ToolCall
-from inbox.web.decisions.change_views import ChangeView, change_views
 
 _ENTRIES = 100
 
@@ -50,7 +51,7 @@ class Arguments:
     lines: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; a line of JSON), none without a text
     note: str  #: the reason that there is none, or a remark
     digest: str
-    changes: Sequence[ChangeView]  #: against the set before
+    value: Any = ABSENT  #: with numbered masks; ABSENT if it is unknown
     reveal: MaskedSet | None = None  #: None if nothing is masked
 
 
@@ -64,10 +65,20 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     masked_sets = masked_sets_of(veiled, url, is_allowed=details.may_reveal)
     records = [written(entry) for entry in details.compared]
     displayed = CallTexts(proposed=row.args, approved=row.approved_args, result=row.result)
+    sets = _sets(row, details, veiled["proposed"].secrets, masked_sets)
+    rows = argument_rows([arguments.value for arguments in sets])
+    approved, executed = sets[1].digest, sets[2].digest
     context = {
         "call": call_row(row, details.interrupts),
-        "sets": _sets(row, details, veiled["proposed"].secrets, masked_sets),
-        "result": NAMES.text(row.result) if row.result is not None else "",
+        "sets": sets,
+        "rows": [
+            (row.name, list(zip((arguments.title for arguments in sets), row.cells, strict=True)))
+            for row in rows[:MAX_ROWS]
+        ],
+        "left_out": max(0, len(rows) - MAX_ROWS),
+        "is_as_approved": bool(approved) and approved == executed,
+        "is_other": bool(approved and executed) and approved != executed,
+        "result": _result(row.result),
         "reveal_result": masked_sets.get("result"),
         "entries": entry_rows(
             details.entries,
@@ -127,7 +138,8 @@ def _sets(
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")
     masks = NumberedMasks(secrets)
-    texts = [json_text(masks.hidden(value)) for value in (proposed, approved)]
+    hidden = [masks.hidden(value) for value in (proposed, approved)]
+    texts = [json_text(value) for value in hidden]
     removed, added = differing_lines(*texts) if is_approved else ((), ())
     return [
         Arguments(
@@ -135,7 +147,7 @@ def _sets(
             _lines(texts[0], removed, "del"),
             "",
             digest(row.args),
-            (),
+            hidden[0],
             masked_sets.get("proposed"),
         ),
         Arguments(
@@ -143,7 +155,7 @@ def _sets(
             _lines(texts[1], added, "ins") if is_approved else (),
             "" if is_approved else gettext("Not approved."),
             digest(row.approved_args) if is_approved else "",
-            change_views(proposed, approved, secrets) if is_approved else (),
+            hidden[1] if is_approved else ABSENT,
             masked_sets.get("approved"),
         ),
         _executed(
@@ -174,7 +186,7 @@ def _executed(
             if is_of_client
             else gettext("The audit trail has no entry for the start.")
         )
-        return Arguments(title, (), note, "", ())
+        return Arguments(title, (), note, "")
     recorded_digest, args = start["digest"], start["args"]
     if not isinstance(args, str):
         note = (
@@ -182,7 +194,7 @@ def _executed(
             if recorded_digest
             else gettext("Erased from the audit trail.")
         )
-        return Arguments(title, (), note, recorded_digest, ())
+        return Arguments(title, (), note, recorded_digest)
     try:
         value = json.loads(args)
     except ValueError:
@@ -191,13 +203,27 @@ def _executed(
             _lines(secrets.text(args)),
             gettext("The value is not valid JSON."),
             recorded_digest,
-            (),
-            reveal,
+            reveal=reveal,
         )
-    text = json_text(masks.hidden(value))
+    hidden = masks.hidden(value)
+    text = json_text(hidden)
     _, added = differing_lines(json_text(masks.hidden(approved)), text)
-    changes = change_views(approved, value, secrets)
-    return Arguments(title, _lines(text, added, "ins"), "", recorded_digest, changes, reveal)
+    return Arguments(title, _lines(text, added, "ins"), "", recorded_digest, hidden, reveal)
+
+
+def _result(text: str | None) -> Sequence[ArgumentRow]:
+    """Return a result as rows of what people read: its members, or one without a name."""
+    if text is None:
+        return ()
+    masked = NAMES.text(text)
+    try:
+        value = json.loads(masked)
+        if isinstance(value, Mapping) and 0 < len(value) <= MAX_ROWS:
+            return argument_rows([value, ABSENT, ABSENT])
+    except (ValueError, RecursionError):
+        value = masked
+    cell = value_cell(value) if isinstance(value, str) else value_cell(masked, is_code=True)
+    return (ArgumentRow("", (cell,)),)
 
 
 def _lines(text: str, marked: Collection[int] = (), tag: str = "") -> list[tuple[str, str]]:

@@ -58,9 +58,9 @@ def test_who_changed_the_amount_is_found_in_four_clicks(site, call, which):
         page.keyboard.type(call[which])
         page.keyboard.press("Enter")
 
-        amount = page.locator(".diff-item", has_text="amount")
+        amount = page.locator(".args tr", has_text="amount")
         expect(amount.locator("del")).to_contain_text("148")
-        expect(amount.locator("ins")).to_contain_text("99.5")
+        expect(amount.locator("ins").first).to_contain_text("99.5")
         expect(page.locator("#entries")).to_contain_text("approved with changes")
         expect(page.locator(".bar bdi")).not_to_be_empty()
         assert int(page.evaluate("sessionStorage.clicks")) <= 4

@@ -115,7 +115,7 @@ def test_a_call_that_the_policy_denied_is_no_rejection(reads_ana, decided, world
     assert "Denied by rule:" in plain(row)
     assert "Rejected" not in plain(row)
     assert 'class="c-rule"' in row
-    assert re.search(r'<td class="call-after"></td>', row)
+    assert re.search(r'<td class="call-after">at once</td>', row)
     assert "Denied by rule" in words(page)
     assert not re.search(r"after \d+ m?s Started", words(page))
     assert "Rejected:" in plain(row_of(reads_ana, decided[-2]))

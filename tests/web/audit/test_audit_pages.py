@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt
+from inbox.forms.values import ABSENT
 from inbox.models import Agent, AuditEntry, Run, ToolCall
 from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
 from inbox.rules.schema.secrets import MASK
+from inbox.web.audit.argument_rows import argument_rows
 from inbox.web.audit.audit_rows import call_row
 from tests.integration.audit.conftest import auditor, log_directory, log_snapshot
 from tests.support.agents.agent_events import about, asking, proposed
@@ -168,7 +170,7 @@ def test_a_page_goes_on_behind_its_last_row(reads_ana, edited, denied, waiting, 
 def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, edited):
     text = words(reads_ana.get(path(edited)))
 
-    assert "Changes made by the reviewer" in text
+    assert "Executed as approved" in text
     assert "Executed differently from what was approved" not in text
     assert "Bob claimed this" in text
     assert "Bob approved with changes" in text
@@ -342,6 +344,47 @@ def test_lines_that_differ_are_marked_in_the_sets_of_arguments(reads_ana, edited
 
     assert f"<del>  &quot;subject&quot;: &quot;{before}&quot;" in page
     assert page.count("<ins>  &quot;subject&quot;: &quot;Changed by Bob&quot;") == 1
+
+
+def test_each_argument_is_a_row_with_the_difference_in_each_column(reads_ana, edited):
+    page = reads_ana.get(path(edited)).content.decode()
+    row = page.partition(">subject</bdi>")[2].partition("</tr>")[0]
+    before = json.loads(edited.args)["subject"]
+
+    assert [kind for kind, _ in re.findall(r"<(del|ins)>(.*?)</", row, re.S)] == [
+        "del",
+        "ins",
+        "ins",
+    ]
+    assert re.sub(r"<[^>]+>", " ", row).split() == [
+        *before.split(),
+        *(["Changed", "by", "Bob"] * 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((5, "5", "5"), [("5", "del"), ('"5"', "ins"), ('"5"', "ins")]),
+        (("a", "a", "b"), [("a", ""), ("a", ""), ("b", "other")]),
+        (("a", ABSENT, "a"), [("a", ""), None, ("a", "")]),
+        ((True, 1, 1), [("true", "del"), ("1", "ins"), ("1", "ins")]),
+        (("<b>\u202e", "", ""), [("<b>⟨U+202E⟩", "del"), ("", "ins"), ("", "ins")]),
+    ],
+)
+def test_values_that_differ_are_told_apart(values, expected):
+    sets = [value if value is ABSENT else {"x": value} for value in values]
+
+    (row,) = argument_rows(sets)
+
+    assert [cell and (cell.text, cell.mark) for cell in row.cells] == expected
+
+
+def test_an_argument_that_was_removed_is_marked_and_long_ones_fold():
+    removed, folded = argument_rows([{"a": 1, "b": "x" * 300}, {"b": "x" * 300}, ABSENT])
+
+    assert (removed.cells[0].mark, removed.cells[1]) == ("del", None)
+    assert folded.cells[0].beginning == "x" * 100 + "…"
 
 
 def proposing(args):

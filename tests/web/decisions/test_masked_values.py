@@ -260,7 +260,7 @@ def test_what_changed_of_a_secret_is_not_shown(login, reads_bob, bob):
     for path in pages_about(login):
         assert "canary-" not in reads_bob.get(path).content.decode(), path
     call = words(reads_bob.get(f"/audit/calls/{login.tool_call_id}/"))
-    assert f"password changed removed: {MASK} → added: {MASK}" in call
+    assert f"password {MASK} {MASK}" in call
     assert "Changes: password changed" in words(reads_bob.get("/decided/"))
 
 

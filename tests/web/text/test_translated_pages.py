@@ -120,7 +120,8 @@ DATA = {
 #: Made-up words such as t-1, ids, numbers, clock times, addresses, and the titles of e-mails.
 _DATA = re.compile(
     r"[A-Z2-7]{32}|\w-\d@example.com"
-    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|\d\d:\d\d(:\d\d)?|https?://\S+( ·)?"
+    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
+    r"|(\d+ \w+, )?\d\d:\d\d(:\d\d)?( UTC,?)?"
     r"|Send an e-mail to \w+@example.com: Your \w+|\w+@example.com|(signoff|inbox|system):\w+"
 )
 
