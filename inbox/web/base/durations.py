@@ -22,6 +22,8 @@ def unit_texts() -> dict[str, str]:
 def duration_text(duration: timedelta, *, most: int = 2) -> str:
     """Return a duration in its `most` largest units, without those that are zero."""
     left = max(0, round(duration / timedelta(milliseconds=1)))
+    # To the next second, so that parts add up to their sum as well as they can.
+    left = left if left < 1000 else 1000 * ((left + 500) // 1000)
     largest = next((size for size in _UNITS.values() if left >= size), 1)
     # Milliseconds stand alone: "1 s", not "1 s 4 ms".
     units = [unit for unit, size in _UNITS.items() if size <= largest and (size > 1 or left < 1000)]

@@ -60,12 +60,14 @@ class RunsRow:
 
     thread_id: UUID
     title: str
+    is_identifier: bool  #: the title is one word, such as "rehearse:multi_step"
     agent: str
     icon: str
     tone: str
     word: str  #: the state
     started: str
     bars: tuple[Bar, ...]
+    grid: str
     times: str  #: the bars in words
     faces: tuple[tuple[int, str], ...]  #: of those who answered: id and name
     waiting: str  #: how many requests wait, "" if none does
@@ -169,12 +171,14 @@ def _row(latest: Run, group: ThreadRuns, times: ThreadTimes, axis: TimeAxis, day
     return RunsRow(
         thread_id=latest.thread_id,
         title=latest.thread.title,
+        is_identifier=" " not in latest.thread.title,
         agent=latest.thread.agent.slug,
         icon=icon,
         tone=tone,
         word=word,
         started=clock_text(started) if started.date() == day else day_name(started.date()),
         bars=axis.bars(times.spans),
+        grid=axis.grid,
         times=gettext("Worked {worked}, waited {waited} for people").format(
             worked=duration_text(times.worked), waited=duration_text(times.waited)
         ),

@@ -35,6 +35,7 @@ class Phase(StrEnum):
     RAN = "ran"
     FAILED = "failed"
     WAITED = "waited"
+    OPEN = "open"  #: waits still
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class ThreadTimes:
 
     @property
     def waited(self) -> timedelta:
-        return self._sum(Phase.WAITED)
+        return self._sum(Phase.WAITED, Phase.OPEN)
 
     @property
     def took(self) -> timedelta:
@@ -80,7 +81,8 @@ def thread_times(
             spans.append(Span(phase, run.started_at, run.finished_at or max(now, run.started_at)))
         if run.pk in waits:
             wait = waits[run.pk]
-            spans.append(Span(Phase.WAITED, wait.start, wait.end or max(now, wait.start)))
+            phase = Phase.WAITED if wait.end else Phase.OPEN
+            spans.append(Span(phase, wait.start, wait.end or max(now, wait.start)))
     spans.sort(key=lambda span: span.start)
     is_queued = any(run.finished_at is None for run in runs)
     end = max([start, *(span.end for span in spans), *([now] if is_queued else [])])
@@ -122,6 +124,11 @@ class TimeAxis:
         axis = cls(places[0], places[-1], ())
         ticks = tuple(Tick(_label(at, step), f"{axis.x(at):.1f}") for at in places[:-1])
         return cls(axis.start, axis.end, ticks)
+
+    @property
+    def grid(self) -> str:
+        """Return the path of a line at each step, in the height of a bar."""
+        return "".join(f"M{tick.x} 0v12" for tick in self.ticks)
 
     def x(self, at: datetime) -> float:
         return WIDTH * ((at - self.start) / (self.end - self.start))

@@ -20,9 +20,10 @@ from inbox.rules.runs.headings import call_heading
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.days import near_text
+from inbox.web.base.days import clock_text, moment_text, near_text
 from inbox.web.base.durations import duration_text
 from inbox.web.base.numbers import percent_text
+from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.runs.thread_timeline import CALL_STATES, RUN_STATES
 from inbox.web.runs.time_axis import Bar, Phase, ThreadTimes, TimeAxis, thread_times
@@ -226,7 +227,9 @@ class _Builder:
             tone=label.tone if label else "warn",
             took=gettext("{time}, waits").format(time=took) if is_waiting else took,
             started=near_text(row.created_at),
-            bar=self._bar(Phase.WAITED, row.created_at, row.closed_at),
+            bar=self._bar(
+                Phase.OPEN if is_waiting else Phase.WAITED, row.created_at, row.closed_at
+            ),
             is_waiting=is_waiting,
         )
 
@@ -271,11 +274,16 @@ class _Builder:
             url=url,
             icon="scale",
             tone="quiet",
-            took=near_text(answer.created_at),
+            took=self._at(answer.created_at),
             started=near_text(answer.created_at),
             bar=self._axis.bar(outcome, answer.created_at, answer.created_at),
             face=face,
         )
+
+    def _at(self, at: datetime) -> str:
+        """Return the time of a decision, with its day if the waterfall began on another one."""
+        is_same_day = local(at).date() == local(self._axis.start).date()
+        return clock_text(at) if is_same_day else moment_text(at)
 
     def _bar(self, phase: str, start: datetime | None, end: datetime | None) -> Bar | None:
         return self._axis.bar(phase, start, end or max(start, self._now)) if start else None
