@@ -62,7 +62,7 @@ def test_who_changed_the_amount_is_found_in_four_clicks(site, call, which):
         expect(amount.locator("del")).to_contain_text("148")
         expect(amount.locator("ins").first).to_contain_text("99.5")
         expect(page.locator("#entries")).to_contain_text("approved with changes")
-        expect(page.locator(".bar bdi")).not_to_be_empty()
+        expect(page.locator(".steps bdi")).not_to_be_empty()
         assert int(page.evaluate("sessionStorage.clicks")) <= 4
 
 
