@@ -64,8 +64,8 @@ def _row(name: str, sets: Sequence[Mapping[str, Any] | None]) -> ArgumentRow:
     proposed, approved, executed = texts
     is_edited = sets[1] is not None and approved != proposed
     is_other = None not in (sets[1], sets[2]) and executed != approved
-    marks = ("del" if is_edited else "", "ins" if is_edited else "")
-    marks += ("other" if is_other else marks[1],)
+    removed, added = ("del", "ins") if is_edited else ("", "")
+    marks = (removed, added, "other" if is_other else added)
     # "5" and 5 look alike: beside each other, texts have their quotes.
     pairs = zip(values, texts, strict=True)
     plain = {value if isinstance(value, str) else text for value, text in pairs}

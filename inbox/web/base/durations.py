@@ -27,7 +27,8 @@ def duration_text(duration: timedelta, *, most: int = 2) -> str:
     largest = next((size for size in _UNITS.values() if left >= size), 1)
     # Milliseconds stand alone: "1 s", not "1 s 4 ms".
     units = [unit for unit, size in _UNITS.items() if size <= largest and (size > 1 or left < 1000)]
-    texts, words = unit_texts(), []
+    texts = unit_texts()
+    words: list[str] = []
     for unit in units[:most]:
         count, left = divmod(left, _UNITS[unit])
         if count or not words:
