@@ -138,14 +138,15 @@ function moveLimit(limit) {
   const share = "logarithmic" in limit.dataset ? limit.value / 100 : (amount - low) / (high - low);
   const y = bottom - Math.min(1, share) * (bottom - top);
   const plot = form.querySelector("#plot");
-  plot.querySelector(".limit").setAttribute("d", `M60 ${y}h930`);
+  const line = plot.querySelector(".limit");
+  line.setAttribute("d", line.getAttribute("d").replace(/ .*h/, ` ${y}h`));
   const label = plot.querySelector(".limit-name");
   label.setAttribute("y", y);
   label.textContent = amount;
   const zone = plot.querySelector(".zone");
-  const isAbove = "above" in plot.dataset;
-  zone.setAttribute("y", isAbove ? top : y);
-  zone.setAttribute("height", isAbove ? y - top : bottom - y);
+  const { above } = plot.dataset;
+  zone.setAttribute("y", above ?? y);
+  zone.setAttribute("height", above ? y - above : bottom - y);
 }
 
 // -- menus

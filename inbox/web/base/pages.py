@@ -135,7 +135,7 @@ def show(
     frame: dict[str, Any] = {
         "base": "base/fragments.html" if is_fragment(request) else "base/app.html",
         "section": section,
-        "rail": rail_of(counts),
+        "rail": rail_of(counts, team=context.get("rail_team", "")),
         "pending_count": bounded(counts.pending, PENDING_UP_TO),
         "views": views,
         "administers": bool(counts.administers),

@@ -30,8 +30,12 @@ class RailGroup(NamedTuple):
     links: list[RailLink]
 
 
-def rail_of(counts: ListCounts) -> list[RailGroup]:
-    """Return the groups of links for somebody with these numbers and this first team."""
+def rail_of(counts: ListCounts, *, team: str = "") -> list[RailGroup]:
+    """
+    Return the groups of links for somebody with these numbers.
+
+    `team` is the slug of the team whose page is shown: settings and policy stay with it.
+    """
     url = reverse("pending")
     pending = bounded(counts.pending, PENDING_UP_TO)
     expiring = bounded(counts.expiring, PENDING_UP_TO)
@@ -69,10 +73,11 @@ def rail_of(counts: ListCounts) -> list[RailGroup]:
         RailLink(("metrics",), gettext("Oversight"), "chart-column", reverse("metrics")),
     ]
     build = [RailLink(("agents",), gettext("Agents"), "bot", reverse("agents"))]
-    if counts.team:
-        policy = reverse("team_policy", args=[counts.team])
+    if team or counts.team:
+        policy = reverse("team_policy", args=[team or counts.team])
         build.append(RailLink(("policy",), gettext("Policy"), "scale", policy))
-    build.append(RailLink(("teams", "webhooks"), gettext("Settings"), "settings", reverse("teams")))
+    teams = reverse("team", args=[team]) if team else reverse("teams")
+    build.append(RailLink(("teams", "webhooks"), gettext("Settings"), "settings", teams))
     return [
         RailGroup(gettext("Inbox"), inbox),
         RailGroup(gettext("Activity"), activity),

@@ -1,4 +1,4 @@
-"""The navigation of the settings of a team."""
+"""The navigation of the settings of a team, and the switch to the same page of another team."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -34,7 +34,6 @@ _GROUPS = (
     (
         gettext_noop("Control"),
         (
-            ("policy", gettext_noop("Policy"), "scale", "team_policy", False),
             ("grants", gettext_noop("Grants"), "repeat", "grants", False),
             ("limits", gettext_noop("Limits"), "gauge", "team_limits", False),
             (
@@ -67,14 +66,14 @@ _PARTS = {
     part: (name, url_name, is_for_admins)
     for _, links in _GROUPS
     for part, name, _, url_name, is_for_admins in links
-}
+} | {"policy": (gettext_noop("Policy"), "team_policy", False)}  # a link of the rail
 #: Pages that belong to no team.
 _WITHOUT_TEAM = {"webhooks", "account", "notifications"}
 
 
 def settings_nav(team: str, *, administers: bool) -> list[NavGroup]:
     """Return the links to the settings of a team that somebody may open."""
-    return [
+    groups = [
         NavGroup(
             gettext(label),
             [
@@ -85,6 +84,7 @@ def settings_nav(team: str, *, administers: bool) -> list[NavGroup]:
         )
         for label, links in _GROUPS
     ]
+    return [group for group in groups if group.links]
 
 
 def part_name(part: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.actions.people.members import change_role, change_team
 from inbox.queries.people.api_keys import working_keys_of
 from inbox.queries.people.groups import groups_page
+from inbox.queries.people.member_facts import member_facts
 from inbox.queries.people.members import (
     TeamAccess,
     members_of,
@@ -37,7 +39,7 @@ from inbox.web.base.translate import translate
 from inbox.web.navigation.settings_nav import part_name, settings_nav, switches_to
 
 if TYPE_CHECKING:
-    from inbox.models import Membership
+    from inbox.models import Group, Membership
 
 
 ROLES = {
@@ -217,6 +219,7 @@ def show_members(
 ) -> HttpResponse:
     """Render a team; `notice` is the error of an action, `typed` are rejected texts by field."""
     access = team_access(actor, slug)
+    groups = groups_page(actor, access.team.pk)
     stored_headings = "\n".join(f"{name} = {text}" for name, text in access.team.headings.items())
     texts = {
         "headings": stored_headings,
@@ -228,15 +231,14 @@ def show_members(
         **texts,
         "is_refused": typed is not None,
         "installation_thread_days": settings.THREAD_DAYS,
-        "members": _with_role_names(members_of(actor, access.team.pk)),
+        "members": _member_rows(actor, access, groups),
+        "has_groups": bool(groups),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "notice": notice,
         "required_sign_ins": [
             (choice.value, gettext(name)) for choice, name in REQUIRED_SIGN_INS.items()
         ],
-        "groups": [group.name for group in groups_page(actor, access.team.pk)]
-        if access.administers
-        else [],
+        "groups": [group.name for group in groups],
         **team_frame(actor, access, "members"),
     }
     return show(request, actor, "people/team.html", context, section="teams", status=status)
@@ -258,7 +260,28 @@ def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
         "nav": settings_nav(access.team.slug, administers=access.administers),
         "is_unreadable": has_unreadable_policy(access.team),
         "switches": switches_to(part, teams),
+        "rail_team": access.team.slug,
     }
+
+
+def _member_rows(
+    actor: Actor, access: TeamAccess, groups: Sequence[Group]
+) -> list[dict[str, Any]]:
+    """Return the members with their groups, and for administrators what they may see of them."""
+    facts = member_facts(actor, access.team.pk) if access.administers else {}
+    names: dict[int, list[str]] = defaultdict(list)
+    for group in groups:
+        for member in group.members.all():
+            names[member.membership_id].append(group.name)
+    return [
+        {
+            "member": member,
+            "role": role,
+            "groups": names[member.pk],
+            "facts": facts.get(member.user_id),
+        }
+        for member, role in _with_role_names(members_of(actor, access.team.pk))
+    ]
 
 
 def _with_role_names(members: Iterable[Membership]) -> list[tuple[Membership, str]]:

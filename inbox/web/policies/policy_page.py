@@ -17,7 +17,7 @@ from inbox.actions.policies.versions import (
     publish_draft,
 )
 from inbox.queries.people.access import is_installation_admin, require
-from inbox.queries.people.members import team_access
+from inbox.queries.people.members import TeamAccess, team_access
 from inbox.queries.people.teams import team_for
 from inbox.queries.policies.history.last_month import last_month
 from inbox.queries.policies.known_names import known_names
@@ -236,7 +236,7 @@ def _show(
         "draft": state.draft,
         "is_draft_unreadable": state.draft and parse_stored_policy(state.draft.body) is None,
         "document": document or (pretty(base.body) if base else '{\n  "rules": []\n}'),
-        "is_refused": document is not None,
+        "edit": _edited(request, access) if document is None else "json",
         "versions": versions,
         "warnings": warning_texts(base.body, names) if base and names is not None else [],
         "needs_other_publisher": bool(
@@ -259,6 +259,12 @@ def _show(
         **more,
     }
     return show(request, actor, "policies/policy.html", context, section="teams", status=status)
+
+
+def _edited(request: HttpRequest, access: TeamAccess) -> str:
+    """Return how the policy is edited as a whole: "json", as a "file", or "" if it is not."""
+    edit = request.GET.get("edit", "") if access.administers else ""
+    return edit if edit in ("json", "file") else ""
 
 
 def _with_copy(policy: Policy, rule_id: str) -> Policy:

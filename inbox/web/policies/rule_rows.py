@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.policies.history.last_month import LastMonth
@@ -84,16 +85,21 @@ def _did(figures: RuleFigures, *, is_shadow: bool) -> list[tuple[str, bool]]:
     """Return what a rule did in parts, each with whether people decided against it."""
     words = _WOULD_DO if is_shadow else _DID
     parts = [
-        (gettext(words[effect]).format(number=number), False)
+        (_counted(words[effect], number), False)
         for effect, number in figures.by_effect.items()
         if number
     ]
     if figures.rejected and not is_shadow:
-        parts.append((gettext("{number} rejected").format(number=figures.rejected), False))
+        parts.append((_counted(gettext_noop("{number} rejected"), figures.rejected), False))
     if figures.contradictions:
-        text = gettext("{number} against people").format(number=figures.contradictions)
-        parts.append((text, True))
+        against = gettext_noop("{number} against people")
+        parts.append((_counted(against, figures.contradictions), True))
     return parts or [(gettext("no call"), False)]
+
+
+def _counted(words: str, number: int) -> str:
+    """Return words with a number that stands out."""
+    return format_html(gettext(words), number=format_html("<b>{}</b>", number))
 
 
 def _spark(figures: RuleFigures | None) -> str:

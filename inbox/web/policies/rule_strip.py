@@ -30,7 +30,12 @@ MOST_DOTS, MOST_LISTED = 400, 10
 #: The length of an axis from which a limit that is dragged is a whole number.
 WHOLE_FROM = 20
 #: The plot inside of the picture, which has room for labels at the left and below.
-_LEFT, _TOP, _WIDTH, _HEIGHT = 60, 12, 930, 248
+_LEFT, _TOP, _WIDTH, _HEIGHT = 48, 8, 732, 260
+#: Room for the mark of a call at an edge: the first one, the greatest amount, and one of now, which
+#: must not be under the handle of the limit.
+_MARGIN, _MARGIN_OF_NOW = 14, 30
+#: A plot of calls that are younger begins with the first one, but is not shorter.
+_SHORTEST = timedelta(days=7)
 _WOULD = {
     Effect.ALLOW: gettext_noop("would run"),
     Effect.ASK: gettext_noop("would ask people"),
@@ -106,7 +111,8 @@ def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | 
         return None
     calls = {call.id: call for call in drawn}
     end = clock.now()
-    begin = end - timedelta(days=DAYS)
+    first = min(call.at for call in drawn)
+    begin = max(end - timedelta(days=DAYS), min(first, end - _SHORTEST))
     points = [Point(call.at, call.amount or 0, _series_of(call), call.id) for call in drawn]
     chart = dot_chart(points, begin=begin, end=end)
     line = _y(chart.amounts.y(limit_value(limit)))
@@ -116,11 +122,8 @@ def _plot(impact: RuleImpact, rule: Rule, limit_field: str) -> dict[str, Any] | 
         "ticks": [(f"{_y(y):.1f}", _number(value)) for y, value in chart.amounts.ticks],
         "marks": [(f"{value:.12g}", value) for _, value in chart.amounts.ticks],
         "days": [
-            (
-                f"{_LEFT + _WIDTH * share:.0f}",
-                date_format(local(begin + (end - begin) * share), gettext("j M")),
-            )
-            for share in (0, 0.25, 0.5, 0.75)
+            (_x(share), date_format(local(begin + (end - begin) * share), gettext("j M")), anchor)
+            for share, anchor in ((0, "start"), (1 / 3, "middle"), (2 / 3, "middle"), (1, "end"))
         ],
         "line": f"{line:.1f}",
         "limit": _number(limit_value(limit)),
@@ -150,7 +153,7 @@ def _slider(axis: Axis, limit: float, limit_field: str) -> dict[str, Any]:
         "low": repr(axis.low),
         "high": repr(axis.high),
         "is_logarithmic": axis.is_logarithmic,
-        "top": _TOP,
+        "top": _TOP + _MARGIN,
         "bottom": _TOP + _HEIGHT,
     }
 
@@ -180,7 +183,7 @@ def _series_of(call: MetCall) -> str:
 
 def _dot(dot: Dot, call: MetCall) -> dict[str, Any]:
     look, path = _MARKS[dot.point.series]
-    place = {"x": f"{_LEFT + _WIDTH * float(dot.x) / WIDTH:.1f}", "y": f"{_y(dot.y):.1f}"}
+    place = {"x": _x(float(dot.x) / WIDTH), "y": f"{_y(dot.y):.1f}"}
     return {
         **place,
         "look": look,
@@ -191,8 +194,12 @@ def _dot(dot: Dot, call: MetCall) -> dict[str, Any]:
     }
 
 
+def _x(share: float) -> str:
+    return f"{_LEFT + _MARGIN + (_WIDTH - _MARGIN - _MARGIN_OF_NOW) * share:.1f}"
+
+
 def _y(y: str) -> float:
-    return _TOP + _HEIGHT * float(y) / HEIGHT
+    return _TOP + _MARGIN + (_HEIGHT - _MARGIN) * float(y) / HEIGHT
 
 
 def _number(value: float) -> str:

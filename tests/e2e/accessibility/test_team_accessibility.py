@@ -102,7 +102,8 @@ def the_draft_of_a_policy(site, page, key):
 @screen
 def a_policy_that_is_not_valid(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/")
-    page.get_by_text("Edit as JSON").click()
+    page.click("[popovertarget=policy-menu]")
+    page.get_by_role("link", name="Edit as JSON").click()
     page.fill("#f-document", '{"rules": [{"id": "x"}]}')
     page.get_by_role("button", name="Save the draft").click()
     expect(page.locator("#f-document-err")).to_be_visible()
@@ -111,7 +112,8 @@ def a_policy_that_is_not_valid(site, page, key):
 @screen
 def a_policy_file_that_is_not_valid(site, page, key):
     page.goto(f"{site.url}/teams/demo/policy/")
-    page.get_by_text("Import a file").click()
+    page.click("[popovertarget=policy-menu]")
+    page.get_by_role("link", name="Import a file").click()
     file = {"name": "policy.json", "mimeType": "application/json", "buffer": b'{"rules": [{}]}'}
     page.set_input_files("#f-file", file)
     page.get_by_role("button", name="Import", exact=True).click()

@@ -3,8 +3,11 @@
 import re
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 
 from inbox.actions.people.api_keys import make_key, revoke_key
+from inbox.actions.people.groups import add_to_group, create_group
 from inbox.actions.people.members import make_team
 from inbox.models import ApiKey, Membership, Team
 from inbox.queries.people.api_keys import actor_of_key
@@ -43,6 +46,26 @@ def test_members_see_their_team_and_change_nothing(reads_bob, reads_carol):
     assert reads_bob.get("/teams/tests/keys/").status_code == 403
     assert reads_carol.get("/teams/tests/").status_code == 404
     assert 'href="/teams/"' in reads_bob.get("/").content.decode()
+
+
+def test_only_administrators_see_mail_second_factor_and_last_activity(
+    reads_ana, reads_bob, world
+):
+    EmailAddress.objects.create(user=world.alice, email="alice@example.com", primary=True)
+    Authenticator.objects.create(user=world.alice, type="totp", data={})
+    create_group(team_id=world.team.pk, name="finance", actor=SEED)
+    add_to_group(team_id=world.team.pk, name="finance", user_id=world.alice.pk, actor=SEED)
+
+    seen, hidden = (
+        words(reader.get("/teams/tests/")).partition("Alice")[2][:80]
+        for reader in (reads_ana, reads_bob)
+    )
+
+    assert seen.startswith(" alice@example.com")
+    assert "finance App Never" in seen
+    assert hidden.startswith(" alice Viewer finance")
+    for text in ("alice@example.com", "App", "Never", "Not set up"):
+        assert text not in hidden
 
 
 def test_who_belongs_to_no_team_is_told_so(reads_bob, world):
@@ -366,7 +389,8 @@ def test_wrong_networks_of_a_new_key_are_said_beside_the_field(reads_ana, world)
 
 
 @pytest.mark.parametrize(
-    ("part", "elsewhere"), [("groups", "groups/"), ("grants", "grants/"), ("invitations", "")]
+    ("part", "elsewhere"),
+    [("groups", "groups/"), ("grants", "grants/"), ("policy", "policy/"), ("invitations", "")],
 )
 def test_the_switch_keeps_the_page_where_it_may_be_opened(part, elsewhere, ana, reads_ana, world):
     other = make_team(slug="other", name="Other", actor=SEED)
@@ -377,7 +401,12 @@ def test_the_switch_keeps_the_page_where_it_may_be_opened(part, elsewhere, ana, 
     switch = page.partition('class="switch-menu"')[2].partition("</ul>")[0]
     assert f'href="/teams/{world.team.slug}/{part}/"' in switch
     assert f'href="/teams/other/{elsewhere}"' in switch
-    assert reads_ana.get(f"/teams/other/{elsewhere}").status_code == 200
+    other_page = reads_ana.get(f"/teams/other/{elsewhere}")
+    assert other_page.status_code == 200
+    # The rail stays with the team.
+    rail = other_page.content.decode().partition('id="rail"')[2].partition("</nav>")[0]
+    assert 'href="/teams/other/policy/"' in rail
+    assert 'href="/teams/other/"' in rail
 
 
 def test_one_team_needs_no_switch(reads_bob, world):

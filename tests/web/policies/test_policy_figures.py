@@ -88,8 +88,8 @@ def test_each_rule_says_what_it_did(admin, world):
 
     html = row_of(admin, "asks")
 
-    assert "6 asked" in html
-    assert "3 rejected" in html
+    assert "<b>6</b> asked" in html
+    assert "<b>3</b> rejected" in html
     assert 'class="f-expired" d="M' in html
     assert "no call" in row_of(admin, "other")
     assert "spark" not in row_of(admin, "other")
@@ -103,8 +103,8 @@ def test_a_shadow_rule_says_what_it_would_have_done(admin, world):
     html = row_of(admin, "tried")
 
     assert "Shadow</span>" in html
-    assert "would run 2" in html
-    assert '<span class="c-bad">1 against people</span>' in html
+    assert "would run <b>2</b>" in html
+    assert '<span class="c-bad"><b>1</b> against people</span>' in html
 
 
 def test_calls_that_no_rule_decided_are_the_last_row(admin, world):
@@ -172,6 +172,6 @@ def test_a_member_without_forms_reads_the_figures(client, world):
 
     html = page(client)
 
-    assert "1 asked" in html
+    assert "<b>1</b> asked" in html
     assert "rule-menu" not in html
     assert f'href="{PATH}rules/asks/"' not in html

@@ -71,12 +71,12 @@ def test_dots_are_drawn_over_the_limit(admin, world):
     assert html.count('class="f-approved" d="M') == 4
     assert html.count('class="s-rejected" d="M') == 2
     assert html.count('class="ring"') == 1
-    (line,) = re.findall(r'class="limit" d="M60 ([\d.]+)h930"', html)
+    (line,) = re.findall(r'class="limit" d="M48 ([\d.]+)h732"', html)
     ((top, height),) = re.findall(
-        r'class="zone" x="60" y="([\d.]+)" width="930" height="([\d.]+)"', html
+        r'class="zone" x="48" y="([\d.]+)" width="732" height="([\d.]+)"', html
     )
     assert top == line
-    assert abs(float(top) + float(height) - 260) < 0.2
+    assert abs(float(top) + float(height) - 268) < 0.2
 
 
 def test_the_zone_of_a_lower_limit_is_above_it(admin, world):
@@ -85,11 +85,11 @@ def test_the_zone_of_a_lower_limit_is_above_it(admin, world):
 
     html = strip(admin, world, rule("small", "ask", MAIL, above)).content.decode()
 
-    (line,) = re.findall(r'class="limit" d="M60 ([\d.]+)h930"', html)
+    (line,) = re.findall(r'class="limit" d="M48 ([\d.]+)h732"', html)
     ((top, height),) = re.findall(
-        r'class="zone" x="60" y="([\d.]+)" width="930" height="([\d.]+)"', html
+        r'class="zone" x="48" y="([\d.]+)" width="732" height="([\d.]+)"', html
     )
-    assert (top, round(float(top) + float(height), 1)) == ("12", float(line))
+    assert (top, round(float(top) + float(height), 1)) == ("8", float(line))
 
 
 def test_few_calls_have_no_dots(admin, world):
