@@ -44,6 +44,19 @@ class Metrics:
 
 
 @dataclass(frozen=True)
+class EarlierFigures:
+    """The same figures of the days before a period, to compare it with."""
+
+    counts: OutcomeCounts
+    times: DecisionTimes
+    expired: int
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.counts.all or self.times.count or self.expired)
+
+
+@dataclass(frozen=True)
 class Share:
     """The part that one team has in the timed decisions."""
 
@@ -74,9 +87,7 @@ def metrics_for(
 
     `zone` is that of the days and hours.
     """
-    teams, _ = access_scope(actor)
-    if team:
-        teams = list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
+    teams = _teams_in(actor, team)
     calls = [ToolCall.objects.filter(team=pk) for pk in teams]
     since = max((counted_since(part, days, MAX_CALLS, zone) for part in calls), default=days[0])
     counted_days = [day for day in days if day >= since]
@@ -107,6 +118,33 @@ def metrics_for(
     )
 
 
+def earlier_figures(
+    actor: Actor, days: Sequence[date], *, team: str = "", zone: tzinfo = UTC
+) -> EarlierFigures | None:
+    """Return the figures of these days; None if there are too many calls to count."""
+    teams = _teams_in(actor, team)
+    calls = [ToolCall.objects.filter(team=pk) for pk in teams]
+    if any(counted_since(part, days, MAX_CALLS, zone) > days[0] for part in calls):
+        return None
+    _, by_tool = _counts(calls, days, zone)
+    start, end = _start_of(days[0], zone), _start_of(days[-1] + timedelta(days=1), zone)
+    decisions = _timed_decisions(teams, start, end)[:MAX_ANSWERS]
+    expired = [_closed(pk, InterruptStatus.EXPIRED, start, end).count() for pk in teams]
+    return EarlierFigures(
+        OutcomeCounts(sum(by_tool.values(), Counter())),
+        decision_times([row.seconds for row in decisions]),
+        sum(expired),
+    )
+
+
+def _teams_in(actor: Actor, team: str) -> Sequence[UUID]:
+    """Return the ids of the actor's teams, or of the one with this slug."""
+    teams, _ = access_scope(actor)
+    if not team:
+        return teams
+    return list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
+
+
 def _counts(
     parts: "Sequence[QuerySet[ToolCall]]", days: Sequence[date], zone: tzinfo
 ) -> tuple[Mapping[date, Counter[str]], Mapping[str, Counter[str]]]:
@@ -119,11 +157,13 @@ def _counts(
     return by_day, by_tool
 
 
-def _timed_decisions(teams: Sequence[UUID], start: datetime) -> list[_Timed]:
+def _timed_decisions(
+    teams: Sequence[UUID], start: datetime, end: datetime | None = None
+) -> list[_Timed]:
     """Return the latest decisions: MAX_ANSWERS + 1."""
     values: list[tuple[Any, ...]] = []
     for team in teams:
-        rows = _closed(team, InterruptStatus.RESOLVED, start).order_by("-closed_at")
+        rows = _closed(team, InterruptStatus.RESOLVED, start, end).order_by("-closed_at")
         rows = rows.exclude(closed_at=F("created_at"))  # answered by policy: nobody waited
         columns = ("closed_at", "created_at", "tool", "tool_call__verdict", "team")
         values += rows.values_list(*columns)[: MAX_ANSWERS + 1]
@@ -172,10 +212,13 @@ def _start_of(day: date, zone: tzinfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
-def _closed(team: UUID, status: InterruptStatus, start: datetime) -> "QuerySet[Interrupt]":
+def _closed(
+    team: UUID, status: InterruptStatus, start: datetime, end: datetime | None = None
+) -> "QuerySet[Interrupt]":
     # The redundant condition lets the planner use the partial index on closed interrupts.
     closed = Interrupt.objects.exclude(status=InterruptStatus.OPEN)
-    return closed.filter(team=team, status=status, closed_at__gte=start)
+    rows = closed.filter(team=team, status=status, closed_at__gte=start)
+    return rows if end is None else rows.filter(closed_at__lt=end)
 
 
 def _pending(team: UUID) -> "QuerySet[Interrupt]":

@@ -1,4 +1,4 @@
-"""What administrators see of the members of a team: address, second factor, and last activity."""
+"""Facts about the members of a team that administrators see: address, second factor, activity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

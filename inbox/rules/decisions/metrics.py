@@ -74,6 +74,11 @@ class OutcomeCounts:
         return self.by_outcome.get(BY_RULE, 0)
 
     @property
+    def questions(self) -> int:
+        """Put before people, who decided, or let them expire or end."""
+        return self.all - self._of_nobody
+
+    @property
     def approval_rate(self) -> float | None:
         """The share of approvals in approvals and denials; None without any."""
         return _share(self.approved, self.approved + self.denied)
@@ -82,6 +87,10 @@ class OutcomeCounts:
     def edit_rate(self) -> float | None:
         """The share of edited calls in approvals; None without any."""
         return _share(self.edited, self.approved)
+
+    @property
+    def _of_nobody(self) -> int:
+        return sum(self.by_outcome.get(outcome, 0) for outcome in (BY_RULE, DENIED_BY_RULE, ""))
 
     def _of(self, *outcomes: ToolCallOutcome) -> int:
         return sum(self.by_outcome.get(outcome, 0) for outcome in outcomes)

@@ -114,6 +114,26 @@ def _column(index: int, bucket: Bucket, top: int) -> Column:
     return Column(bucket, str(x - 1), str(x), parts, notch)
 
 
+@dataclass(frozen=True)
+class Slice:
+    """The part of a lying bar that stands for one series."""
+
+    series: str
+    x: str
+    width: str
+
+
+def bar_of(counts: Mapping[str, int]) -> list[Slice]:
+    """Return the series of a lying bar of 100 units."""
+    total, left, slices = sum(counts.values()), 0.0, []
+    for series in SERIES:
+        if count := counts.get(series, 0):
+            width = 100 * count / total
+            slices.append(Slice(series, f"{left:.1f}", f"{max(1.0, width - 0.5):.1f}"))
+            left += width
+    return slices
+
+
 # -- dots by time and amount ----------------------------------------------------------------------
 
 

@@ -264,9 +264,7 @@ def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     }
 
 
-def _member_rows(
-    actor: Actor, access: TeamAccess, groups: Sequence[Group]
-) -> list[dict[str, Any]]:
+def _member_rows(actor: Actor, access: TeamAccess, groups: Sequence[Group]) -> list[dict[str, Any]]:
     """Return the members with their groups, and for administrators what they may see of them."""
     facts = member_facts(actor, access.team.pk) if access.administers else {}
     names: dict[int, list[str]] = defaultdict(list)

@@ -106,7 +106,7 @@ def write_small_refunds(page: Page) -> None:
         "run without asking",
     )
     expect_saved(page)
-    press(page, page.locator(".crumb"))
+    press(page, page.locator(".crumbs a"))
 
 
 def write_large_refunds(page: Page) -> None:

@@ -402,3 +402,45 @@ def test_who_is_in_two_teams_chooses_one(five, world, client):
     assert '<option value="others" selected>' in page.content.decode()
     assert "Which teams decide" in words(client.get("/audit/metrics/?days=7"))
     assert "/audit/metrics/?days=90&amp;team=others" in page.content.decode()
+
+
+# -- beside the days before -----------------------------------------------------------------------
+
+
+def test_figures_are_compared_with_the_days_before(five, reads_bob, bob):
+    assert "than before" not in words(reads_bob.get("/audit/metrics/?days=7"))
+    for days in (8, 9):
+        move(five[0], days)
+    move(five[2], 13)
+    before = days_ending(last_days(7)[0] - timedelta(days=1), 7)
+
+    earlier = metrics.earlier_figures(bob, before)
+    text = words(reads_bob.get("/audit/metrics/?days=7"))
+
+    assert (earlier.counts.all, earlier.counts.approved, earlier.times.count) == (3, 2, 0)
+    assert "Tool calls 5 2 more than before" in text
+    assert "Approval rate 67 % as before" in text
+    assert "Edited before approval 50 % 50 points more" in text
+    assert "Expired requests 1 1 more than before" in text
+
+
+def test_the_days_before_are_those_of_the_same_team(five, carol):
+    assert metrics.earlier_figures(carol, last_days(7)).is_empty
+
+
+def test_too_many_calls_before_are_not_compared(five, bob, monkeypatch):
+    monkeypatch.setattr(metrics, "MAX_CALLS", 1)
+    move(five[0], 1)
+
+    assert metrics.earlier_figures(bob, last_days(7)) is None
+
+
+def test_the_first_month_begins_with_its_first_call(five, reads_bob):
+    move(five[0], 10)
+
+    first = reads_bob.get("/audit/metrics/").content.decode()
+    move(five[0], 40)
+    later = reads_bob.get("/audit/metrics/").content.decode()
+
+    assert 'viewBox="0 0 110 100"' in first
+    assert 'viewBox="0 0 300 100"' in later

@@ -48,9 +48,7 @@ def test_members_see_their_team_and_change_nothing(reads_bob, reads_carol):
     assert 'href="/teams/"' in reads_bob.get("/").content.decode()
 
 
-def test_only_administrators_see_mail_second_factor_and_last_activity(
-    reads_ana, reads_bob, world
-):
+def test_only_administrators_see_mail_second_factor_and_last_activity(reads_ana, reads_bob, world):
     EmailAddress.objects.create(user=world.alice, email="alice@example.com", primary=True)
     Authenticator.objects.create(user=world.alice, type="totp", data={})
     create_group(team_id=world.team.pk, name="finance", actor=SEED)
