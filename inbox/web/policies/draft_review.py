@@ -1,8 +1,12 @@
 """The differences of a draft to the policy in force, and the warnings about rules."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.utils.translation import gettext
 
 from inbox.queries.policies.policies import parse_stored_policy
+from inbox.rules.decisions.value_diff import Piece, word_pieces
 from inbox.rules.policies.implication import KnownNames, warning_message, warnings
 from inbox.rules.policies.language.changes import have_calendars_changed, rule_changes
 from inbox.rules.policies.language.policy import Policy
@@ -18,9 +22,13 @@ def warning_texts(body: str, names: KnownNames) -> list[str]:
     return [translate(warning_message(item, policy)) for item in warnings(policy, names)]
 
 
-def change_rows(before: Policy, after: Policy) -> list[dict[str, str]]:
+#: A change in more places is not said in one line.
+_PIECES_IN_A_LINE = 4
+
+
+def change_rows(before: Policy, after: Policy) -> list[dict[str, Any]]:
     """Return the differences of two policies as sentences."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for change in rule_changes(before, after):
         rule = change.after or change.before
         kind = gettext("Changed") if change.before else gettext("Added")
@@ -32,8 +40,23 @@ def change_rows(before: Policy, after: Policy) -> list[dict[str, str]]:
                 "after": rule_sentence(change.after, translate) if change.after else "",
             }
         )
+        rows[-1]["pieces"] = _changed_pieces(rows[-1]["before"], rows[-1]["after"])
     if have_calendars_changed(before, after):
         rows.append(
-            {"kind": gettext("Changed"), "title": gettext("Calendars"), "before": "", "after": ""}
+            {
+                "kind": gettext("Changed"),
+                "title": gettext("Calendars"),
+                "before": "",
+                "after": "",
+                "pieces": (),
+            }
         )
     return rows
+
+
+def _changed_pieces(before: str, after: str) -> Sequence[Piece]:
+    """Return the words that differ, if they are few."""
+    pieces = (
+        [piece for piece in word_pieces(before, after) if piece.tag] if before and after else []
+    )
+    return pieces if len(pieces) <= _PIECES_IN_A_LINE else ()
