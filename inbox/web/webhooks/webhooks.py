@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.actions.webhooks import deliveries
 from inbox.actions.webhooks.endpoints import change_webhook, remove_webhook, rotate_secret
 from inbox.queries.people.access import teams_of
+from inbox.queries.people.members import teams_with_access
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import Forbidden, WebhookDisabled
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
@@ -26,6 +27,7 @@ from inbox.rules.webhooks.delivery_rules import (
 )
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
+from inbox.web.navigation.settings_nav import settings_nav
 
 if TYPE_CHECKING:
     from inbox.models import Delivery, DeliveryAttempt
@@ -73,9 +75,10 @@ class DeliveryRow:
 
 @page
 def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(
-        request, actor, "webhooks/webhooks.html", webhook_list_context(actor), section="webhooks"
-    )
+    context = webhook_list_context(actor)
+    team = next(row.team.slug for row in teams_with_access(actor) if row.administers)
+    context |= {"nav": settings_nav(team, administers=True), "part": "webhooks"}
+    return show(request, actor, "webhooks/webhooks.html", context, section="webhooks")
 
 
 @page
