@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -51,7 +52,7 @@ _WAITS = 6
 #: The upper bounds of the colours of waiting times, in minutes.
 _MINUTES = (5, 10, 20, 40)
 _CELL = 20
-_TICKS = 6
+_TICKS = 7
 _NONE = "\N{EN DASH}"
 
 
@@ -129,7 +130,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     drawn_days = _drawn_days(statistics, is_first=earlier is None)
     chart = column_chart(
         [
-            _bucket(day, counts, team, has_tick=ago % max(1, len(drawn_days) // _TICKS) == 0)
+            _bucket(day, counts, team, has_tick=ago % ceil(len(drawn_days) / _TICKS) == 0)
             for ago, (day, counts) in zip(
                 range(len(drawn_days) - 1, -1, -1), drawn_days, strict=True
             )
