@@ -94,8 +94,8 @@ lint-scripts:
 	$(BIN)/oxlint --deny-warnings static/js
 	$(BIN)/oxfmt --check static
 lint-templates:
-	$(BIN)/djangofmt --quiet --check templates
-	$(BIN)/djangofmt --quiet check templates
+	$(BIN)/djangofmt --quiet --custom-blocks field --check templates
+	$(BIN)/djangofmt --quiet check --custom-blocks field templates
 lint-types:
 	$(BIN)/mypy
 lint-client-types:

@@ -2,11 +2,13 @@
 
 import json
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from django import template
+from django.forms import BoundField
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -87,6 +89,79 @@ def avatar(user_id: int, name: str) -> SafeString:
     """Render the initials of a user."""
     markup = '<span class="av av-{}" aria-hidden="true">{}</span>'
     return format_html(markup, avatar_colour(user_id), initials(escape_invisible(name)))
+
+
+#: Characters of controls that say no `maxlength`, by their kind.
+_LONGEST = {"url": 2000, "password": 4096, "email": 254}
+
+
+@register.simple_block_tag(end_name="endfield")
+def field(  # noqa: PLR0913 - each is an attribute of an element
+    content: SafeString,
+    name: str | BoundField,
+    label: str,
+    *,
+    value: object = None,
+    problem: object = "",
+    kind: str = "text",
+    options: Iterable[Any] | None = None,
+    blank: str | None = None,
+    rows: int = 0,
+    maxlength: int | None = None,
+    required: bool = False,
+    optional: bool = False,
+    placeholder: str = "",
+    datalist: str = "",
+    autofocus: bool = False,
+    autocomplete: str = "off",
+    element: str = "",
+) -> SafeString:
+    """
+    Render a label with its control, problem and help, which is the content of the block.
+
+    The control is a drop-down of `options`, a text area of so many `rows`, or an input whose `kind`
+    is text, code, url, number or a type of HTML. An option is a text, a value and its words, or
+    these and whether it is chosen; `blank` has the words for no value. `element` is the id of the
+    control, if it is not `f-` and the name. A field of a form of Django brings its name, value and
+    problem with it.
+    """
+    if isinstance(name, BoundField):
+        bound = name
+        value, problem = bound.value(), " ".join(str(each) for each in bound.errors)
+        name, element = bound.html_name, bound.id_for_label
+        autofocus = autofocus or bool(problem)
+    if kind == "password":
+        value = ""
+    element, help_text = element or f"f-{name}", content.strip()
+    described = [f"{element}-help"] * bool(help_text) + [f"{element}-err"] * bool(problem)
+    values = {
+        "element": element,
+        "name": name,
+        "label": label,
+        "help": help_text,
+        "problem": problem,
+        "described": " ".join(described),
+        "kind": kind,
+        # As texts: numbers would get the separators of the reader's language.
+        "value": "" if value is None else str(value),
+        "options": None if options is None else [_option(each, value) for each in options],
+        "blank": blank,
+        "rows": rows,
+        "maxlength": maxlength or _LONGEST.get(kind, 0 if rows else 200),
+        "required": required,
+        "optional": optional,
+        "placeholder": placeholder,
+        "datalist": datalist,
+        "autofocus": autofocus,
+        "autocomplete": autocomplete,
+    }
+    return render_to_string("components/field.html", values)
+
+
+def _option(option: Any, value: object) -> tuple[str, object, bool]:
+    """Return the value and the words of an option, and whether it is chosen."""
+    of_option, words, *chosen = option if isinstance(option, tuple) else (option, option)
+    return str(of_option), words, chosen[0] if chosen else str(of_option) == str(value)
 
 
 @register.simple_tag(takes_context=True)
