@@ -7,7 +7,7 @@ const PREVIEW_DELAY_MS = 250;
 export const BAR_TEXTS = ["reason", "other_note", "feedback"];
 
 /** The parts in which the server says what the answer in the form would do. */
-const PREVIEWED = ["changes", "approve-label", "confirm"];
+const PREVIEWED = ["changes", "title-words", "approve-label", "confirm"];
 
 export function isChanged(field) {
   if (field.type === "hidden" || field.type === "submit") return false;

@@ -16,7 +16,10 @@ function notifyNewRows() {
   if (window.Notification?.permission !== "granted") return;
   for (const row of newRows.slice(0, MOST_AT_ONCE)) {
     const link = row.querySelector(".row-title");
-    const note = new Notification(messages.newRequest, { body: link.textContent, tag: row.id });
+    const note = new Notification(messages.newRequest, {
+      body: link.textContent.trim(),
+      tag: row.id,
+    });
     note.addEventListener("click", () => {
       window.focus();
       location.assign(link.href);

@@ -86,6 +86,13 @@ document.addEventListener("htmx:afterRequest", ({ detail }) => {
   setTimeout(resumeRefresh, isLeaving ? LEAVING_MS : 0);
 });
 
+/** Return the first field whose message says what is wrong, unless something else was refused. */
+function firstInvalid() {
+  if (!document.querySelector("#banner .errsum")) return undefined;
+  const fields = document.querySelectorAll("#answer .is-invalid :is(input, textarea, select)");
+  return [...fields].find((field) => !field.disabled && field.checkVisibility());
+}
+
 document.addEventListener("htmx:afterSwap", (event) => {
   const detail = document.querySelector("#detail");
   if (event.detail.requestConfig?.verb !== "post" || !detail) return;
@@ -95,6 +102,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
   showTimes();
   showButtons();
   showPresence();
-  document.querySelector("#banner > *")?.focus();
+  (firstInvalid() ?? document.querySelector("#banner > *"))?.focus();
   sendViewed();
 });

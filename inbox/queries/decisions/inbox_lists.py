@@ -315,10 +315,23 @@ def _load(
         of_people = in_force.select_related("user").only("interrupt", *_NAMES_OF_ENDORSERS)
         for endorsement in of_people:
             endorsers.setdefault(endorsement.interrupt_id, []).append(endorsement.user)
+    endorsed_texts = _endorsed_texts(list(endorsers))
     for pk, row in rows.items():
         row.endorsers = endorsers.get(pk, [])  # type: ignore[attr-defined]
+        row.endorsed_texts = endorsed_texts.get(pk)  # type: ignore[attr-defined]
         row.standing = by_interrupt.get(pk, [])  # type: ignore[attr-defined]  # as prefetched
     return [rows[pk] for pk in ids if pk in rows]
+
+
+def _endorsed_texts(ids: Sequence[UUID]) -> dict[UUID, tuple[str, str | None, str]]:
+    """Return body, arguments and endorsed answer of rows that are small enough to compare."""
+    if not ids:
+        return {}
+    size = Length("endorsed_payload") + Length("body") + Coalesce(Length("args"), 0)
+    rows = Interrupt.objects.filter(pk__in=ids, endorsed_payload__isnull=False)
+    rows = rows.annotate(size=size).filter(size__lte=MAX_COMPARED_CHARACTERS)
+    texts = rows.values_list("pk", "body", "args", "endorsed_payload")
+    return {pk: (body, args, payload or "") for pk, body, args, payload in texts}
 
 
 def endorsers_of(row: Interrupt) -> "Sequence[User]":

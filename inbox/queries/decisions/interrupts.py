@@ -113,6 +113,15 @@ def listed_changes(decision: Decision | None) -> ChangeSummary:
     )
 
 
+def endorsed_changes(row: Interrupt) -> ChangeSummary:
+    """Return the changes of those who have approved an open row of a list so far."""
+    endorsed = getattr(row, "endorsed_texts", None)
+    if endorsed is None:
+        return ChangeSummary()
+    body, args, payload = endorsed
+    return summary_of_decision(interrupt=body, args=args, payload=payload)
+
+
 def interrupts_of(thread: Thread) -> Sequence[Interrupt]:
     """Return all interrupts of the thread, in the order created."""
     return list(

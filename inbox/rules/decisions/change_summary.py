@@ -27,6 +27,8 @@ class SummaryLine:
     kind: ChangeKind
     before: str = ""
     after: str = ""
+    is_number: bool = False  #: both values are JSON numbers
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class ChangeSummary:
     others: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.lines)
+        return bool(self.lines) or self.others > 0
 
 
 def summary_of(before: Any, after: Any, secrets: Secrets = NAMES) -> ChangeSummary:
@@ -94,7 +96,10 @@ def _line(path: tuple[str | int, ...], before: Any, after: Any) -> SummaryLine:
     is_secret = any(isinstance(value, str) and is_mask(value) for value in values)
     if is_secret or not all(map(is_short, values)):
         return SummaryLine(_name(path), ChangeKind.CHANGED)
-    return SummaryLine(_name(path), ChangeKind.CHANGED, *map(_text, values))
+    is_number = all(isinstance(value, int | float) for value in values) and not any(
+        isinstance(value, bool) for value in values
+    )
+    return SummaryLine(_name(path), ChangeKind.CHANGED, *map(_text, values), is_number=is_number)
 
 
 def _text(value: Any) -> str:

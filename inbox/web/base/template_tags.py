@@ -16,12 +16,12 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from lucide.templatetags import lucide as drawn
 
-from inbox.forms.number_format import number_format
+from inbox.rules.decisions.change_summary import SummaryLine
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.days import absolute_text, time_text
-from inbox.web.base.numbers import number_text
+from inbox.web.base.numbers import amount_text, number_text
 from inbox.web.base.theme import Theme, cookie_name
 from inbox.web.presentations.highlighting import highlighted
 from inbox.web.presentations.markup_time import markup_time
@@ -217,6 +217,10 @@ register.filter("number", number_text)
 
 
 @register.filter
-def grouped_number(text: str) -> str:
-    """Return the JSON text of a number in the reader's format; other texts unchanged."""
-    return number_format().write_grouped(text)
+def changed_text(text: str, line: SummaryLine) -> str:
+    """Return one side of a change; numbers are in the reader's format."""
+    return amount_text(text, line.unit) if line.is_number else text
+
+
+#: The JSON text of a number with its unit, in the reader's format.
+register.filter("amount", amount_text)

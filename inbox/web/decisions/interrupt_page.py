@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from inbox.forms.number_format import number_format
 from inbox.forms.values import ABSENT
 from inbox.queries.decisions.assignees import people_in_comments
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
@@ -23,13 +22,18 @@ from inbox.queries.people.groups import group_names_of
 from inbox.queries.policies.policies import is_grantable, next_steps, reasons_of, stored_ruling
 from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.queries.runs.latest_run import last_retry
-from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
+from inbox.rules.decisions.change_summary import (
+    ChangeSummary,
+    summary_of,
+    summary_of_decision,
+)
 from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
 from inbox.rules.policies.endorsements import endorsed_answer, slot_names
 from inbox.rules.policies.evaluation import Reason
 from inbox.rules.policies.language.sentences import people_text
+from inbox.rules.presentations.changed_title import ChangedTitle, mark_changes
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
@@ -38,6 +42,7 @@ from inbox.rules.schema.secrets import NAMES, names_secrets
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import MaskedSet, masked_sets_of
+from inbox.web.base.numbers import amount_text
 from inbox.web.base.translate import translate
 from inbox.web.decisions.change_views import ChangeView, change_views
 from inbox.web.decisions.decision_form import DecisionForm, Submission
@@ -100,6 +105,7 @@ class SlotView:
     user_id: int
     at: datetime | None
     answer: str = ""  #: what the person chose, "" for an approval
+    amount: str = ""  #: the amount that the person approved instead of the proposed one
 
 
 @dataclass(frozen=True)
@@ -169,12 +175,35 @@ class InterruptPage:
         return escape_invisible(self.interrupt.title)
 
     @cached_property
-    def change_summary(self) -> ChangeSummary:
+    def changed_title(self) -> ChangedTitle:
+        """The title with the values that were changed, and the other changes in short."""
+        changes = self._change_summary
+        amount = self.facts.roles.get("amount")
+        if amount is not None and amount.before is not None and not amount.is_editing:
+            before, after = amount.before, amount.view
+            changes = replace(
+                changes,
+                lines=tuple(
+                    replace(line, before=before.text, after=after.text, unit=after.unit)
+                    if line.is_number and line.name == escape_invisible(amount.name)
+                    else line
+                    for line in changes.lines
+                ),
+            )
+        return mark_changes(self.interrupt.title, changes)
+
+    @property
+    def _change_summary(self) -> ChangeSummary:
         """
-        The changes of the decision in force, in short: the title has the proposed values.
+        The changes in the form, or of the decision in force: the title has the proposed values.
 
         Of an open request, the changes of those who have approved it so far.
         """
+        original, edited = self.form.original_values, ABSENT
+        if self.submission is not None and self.mode == "open":
+            edited = self.form.edited_values
+        if edited is not ABSENT and original is not ABSENT:
+            return summary_of(original, edited, self.form.secrets)
         row, decision = self.interrupt, self.detail.decision
         payload = None
         if self.decision_label is None:
@@ -258,6 +287,13 @@ class InterruptPage:
         return reasons_of(self.interrupt, translate)
 
     @property
+    def policy_rules(self) -> str:
+        """The names of the rules that applied, "" without a rule."""
+        ruling = stored_ruling(self.interrupt)
+        names = [match.name for match in ruling.matches if match.applied] if ruling else []
+        return ", ".join(filter(None, names))
+
+    @property
     def policy_steps(self) -> list[PolicyStep]:
         """The reminders and escalations that are still to come."""
         return [
@@ -285,9 +321,19 @@ class InterruptPage:
                     user_id=row.user_id if row else 0,
                     at=row.created_at if row else None,
                     answer=self.form.answer_label(endorsed_answer(row.payload)) if row else "",
+                    amount=self._endorsed_amount if row else "",
                 )
             )
         return views
+
+    @cached_property
+    def _endorsed_amount(self) -> str:
+        """The changed amount of a payment that those who have approved so far agree on."""
+        payload = self.interrupt.endorsed_payload
+        amount = self.facts.roles.get("amount")
+        if payload is None or amount is None or amount.before is None:
+            return ""
+        return amount_text(amount.view.text, amount.view.unit)
 
     @property
     def filled_count(self) -> int:
@@ -313,8 +359,7 @@ class InterruptPage:
         if not (is_payment and amount and recipient and recipient.view.text):
             return self.title
         unit = amount.view.unit or (currency.view.text if currency else "")
-        money = f"{number_format().write_grouped(amount.view.text)} {unit}".strip()
-        words = {"amount": money, "recipient": recipient.view.text}
+        words = {"amount": amount_text(amount.view.text, unit), "recipient": recipient.view.text}
         return gettext("%(amount)s to %(recipient)s") % words
 
     @cached_property
@@ -362,6 +407,13 @@ class InterruptPage:
         return bool(self.changes) or (self.mode == "open" and self.is_form_invalid)
 
     @property
+    def shows_schema(self) -> bool:
+        """True where JSON is typed, or where there is no form that says what is expected."""
+        forms = [form for form in (self.form.arguments_form, self.form.answer_form) if form]
+        is_json = not forms or any(form.tab == "json" for form in forms)
+        return self.mode == "open" and is_json and bool(self.form.schema_text)
+
+    @property
     def has_more_changes(self) -> bool:
         """True if the list of changes was cut at its limit."""
         return len(self.changes) == MAX_CHANGES
@@ -397,6 +449,25 @@ class InterruptPage:
     @property
     def invalid_fields(self) -> set[str]:
         return {field for field, _, _ in self.rejection.problems} if self.rejection else set()
+
+    @property
+    def invalid_links(self) -> list[tuple[str, str]]:
+        """The fields that say themselves what is wrong, with labels; none if it is only one."""
+        problems = self.rejection.problems if self.rejection else ()
+        labels = {field: label for field, label, _ in problems if field in self._ids_with_messages}
+        return list(labels.items()) if len(labels) > 1 else []
+
+    @property
+    def problem_lines(self) -> list[tuple[str, str, str]]:
+        """The problems that stand beside no field."""
+        problems = self.rejection.problems if self.rejection else ()
+        return [problem for problem in problems if problem[0] not in self._ids_with_messages]
+
+    @cached_property
+    def _ids_with_messages(self) -> set[str]:
+        forms = (self.form.arguments_form, self.form.answer_form)
+        nodes = [node for form in forms if form for node in form.root.walk()]
+        return {node.id for node in nodes if node.problems}
 
     @property
     def invalid_grant_limits(self) -> set[str]:

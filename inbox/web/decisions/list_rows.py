@@ -15,12 +15,17 @@ from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.inbox_lists import endorsers_of
-from inbox.queries.decisions.interrupts import listed_changes, listed_decision
+from inbox.queries.decisions.interrupts import (
+    endorsed_changes,
+    listed_changes,
+    listed_decision,
+)
 from inbox.rules.decisions.change_summary import ChangeSummary
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
+from inbox.rules.presentations.changed_title import TitlePart, mark_changes
 from inbox.rules.presentations.vocabulary import Severity
 from inbox.rules.runs.headings import has_words
-from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.zones import local
 from inbox.web.decisions.decision_labels import decision_label_of
@@ -37,6 +42,8 @@ VERY_SOON = timedelta(minutes=2)
 _DAY = timedelta(hours=24)
 _SOON = timedelta(hours=3)
 _WEEK = timedelta(days=7)
+#: In the place of an icon: a ring that fills with each approval.
+RING = "ring"
 #: The most people whose initials are beside a row.
 _MAX_FACES = 3
 
@@ -64,18 +71,21 @@ class Row:
     run_id: UUID
     url: str
     title: str
+    title_parts: tuple[TitlePart, ...]  #: with the amounts that people have changed
     agent: str
     message: str  #: "" if it is the title
     at: datetime  #: the expiry of what expires, else the time of the request or of its decision
     time_format: str  #: "left" for an expiry, else "age"
     outcome: str  #: "" while it is open
-    changes: ChangeSummary  #: made by the decision
+    changes: ChangeSummary  #: of the decision or of approvals so far, beside those in the title
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
     due: str  #: "bad", "warn", "soon" within two minutes, three hours, a day of the expiry
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
     approvals: str  #: "1 of 2", "" where one person decides
+    approved: int
+    people_needed: int
     is_endorsed: bool  #: the current user has approved as one of several
     claimed_by: str  #: "" without a claim
     is_mine: bool  #: claimed by the current user
@@ -253,36 +263,40 @@ def rows_of(
         claim = claim_on(interrupt, now) if is_open else None
         is_mine = claim is not None and claim.user_id == me
         assignee: Assignee | None = getattr(interrupt, "assignee", None)
-        state, icon = gettext("Pending"), "circle-dashed"
-        if claim:
-            state, icon = gettext("Claimed"), "circle-user"
-        if tone:
-            state, icon = gettext("Expiring"), "timer"
+        is_assigned = is_open and assignee is not None and assignee.user_id == me
+        state, icon = _state(
+            interrupt, is_expiring=bool(tone), is_claimed=claim is not None, is_assigned=is_assigned
+        )
         decided, total = progress.get(interrupt.run_id, (0, 1))
         expires_at = interrupt.expires_at if is_open else None
         is_current = interrupt.pk == current
         similar = _similar(interrupt) if is_open else ""
+        changes = endorsed_changes(interrupt) if is_open else listed_changes(decision)
+        title = mark_changes(interrupt.title, changes)
         row = Row(
             pk=interrupt.pk,
             run_id=interrupt.run_id,
             url=url.format(interrupt.pk) + suffix,
             title=interrupt.title,
+            title_parts=title.parts,
             agent=interrupt.agent.slug,
             message="" if has_words(interrupt.title, interrupt.message) else interrupt.message,
             at=expires_at or interrupt.closed_at or interrupt.created_at,
             time_format="left" if expires_at else "age",
             outcome=label.short if label else "",
-            changes=listed_changes(decision),
+            changes=title.changes,
             state=label.word if label else state,
             icon=label.icon if label else icon,
-            tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
+            tone=label.tone if label else tone or ("me" if is_mine or is_assigned else "quiet"),
             due=_due(expires_at, now),
             progress=_progress(decided, total) if is_open and total > 1 else "",
             approvals=_approvals(interrupt) if is_open else "",
+            approved=len(endorsers_of(interrupt)) if is_open else 0,
+            people_needed=interrupt.people_needed,
             is_endorsed=is_open and any(user.pk == me for user in endorsers_of(interrupt)),
             claimed_by=claim.user.display_name if claim else "",
             is_mine=is_mine,
-            is_assigned=is_open and assignee is not None and assignee.user_id == me,
+            is_assigned=is_assigned,
             similar=similar,
             similar_url=similar_url.format(interrupt.pk) + list_parameter if similar else "",
             faces=_faces(interrupt, claim, decision),
@@ -296,6 +310,23 @@ def rows_of(
         )
         rows.append(row)
     return rows
+
+
+def _state(
+    interrupt: Interrupt, *, is_expiring: bool, is_claimed: bool, is_assigned: bool
+) -> tuple[str, str]:
+    """Return the state of an open interrupt in a word, and its icon: docs/inbox.md lists them."""
+    if is_expiring:
+        return gettext("Expiring"), "timer"
+    if is_claimed:
+        return gettext("Claimed"), "circle-user"
+    if is_assigned:
+        return gettext("Assigned to you"), "circle-user"
+    if interrupt.people_needed > 1:
+        return gettext("Pending"), RING
+    if not interrupt.tool and interrupt.reason != Reason.CONFIRMATION:
+        return gettext("Question"), "circle-question-mark"
+    return gettext("Pending"), "circle-dashed"
 
 
 def _faces(

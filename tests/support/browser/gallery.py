@@ -19,17 +19,19 @@ from django.test.utils import override_settings
 from playwright.sync_api import Browser, Page, Route
 
 from inbox.rules.decisions.change_summary import summary_of
+from inbox.rules.presentations.changed_title import mark_changes
 from inbox.web.base.charts import SERIES, Bucket, column_chart
 from inbox.web.base.list_filters import Chip, Select
 from inbox.web.base.masks import MaskedSet
 from inbox.web.decisions.change_views import ChangeView
-from inbox.web.decisions.list_rows import Face, Fold, Row
+from inbox.web.decisions.list_rows import RING, Face, Fold, Row
 
 ROOT = Path(__file__).parents[3]
 TEMPLATE = Path(__file__).with_name("gallery.html")
 ADDRESS = "http://gallery.test"
 _NOW = datetime(2026, 11, 27, 14, 4, tzinfo=UTC)
 _ID = UUID(int=1)
+_AMOUNT_CHANGE = summary_of({"amount": 148}, {"amount": 112})
 _CHANGES = summary_of({"amount": 310, "note": "x" * 200}, {"amount": 31, "note": "y" * 200})
 
 
@@ -132,7 +134,8 @@ def _rows() -> list[Row]:
         pk=_ID,
         run_id=_ID,
         url="#g-rows",
-        title="Refund 148.00 EUR to Dana Whitfield",
+        title="Refund €148.00 to Dana Whitfield",
+        title_parts=mark_changes("Refund €148.00 to Dana Whitfield", _AMOUNT_CHANGE).parts,
         agent="billing",
         message="The customer keeps the third chair.",
         at=_NOW + timedelta(hours=2),
@@ -140,11 +143,13 @@ def _rows() -> list[Row]:
         outcome="",
         changes=summary_of({}, {}),
         state="Pending",
-        icon="circle-dot",
+        icon=RING,
         tone="quiet",
         due="warn",
         progress="",
         approvals="1 of 2",
+        approved=1,
+        people_needed=2,
         is_endorsed=False,
         claimed_by="",
         is_mine=False,
@@ -189,7 +194,13 @@ def _page() -> SimpleNamespace:
     )
     open_slot = SimpleNamespace(person="", who="One reviewer")
     filled = SimpleNamespace(
-        person="Dana Whitfield", user_id=2, at=_NOW, answer="", names="finance", who=""
+        person="Dana Whitfield",
+        user_id=2,
+        at=_NOW,
+        answer="",
+        amount="€112.00",
+        names="finance",
+        who="",
     )
     return SimpleNamespace(
         facts=facts,

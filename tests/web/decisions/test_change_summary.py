@@ -9,6 +9,7 @@ from tests.support.steps import approve, deny
 from tests.support.web.pages import words
 
 CHANGE = "Changes: to dana@example.com to eli@example.com"
+IN_TITLE = "changed from dana@example.com to eli@example.com"
 
 
 def edit(interrupt, actor, **changes):
@@ -19,12 +20,14 @@ def test_a_decided_request_says_what_was_changed_on_its_page_and_in_lists(ask, r
     interrupt = ask("tool_call")
     edit(interrupt, bob, to="eli@example.com")
 
-    texts = [
+    page, decided, audit = (
         words(reads_bob.get(path)).replace("→ ", "")
         for path in (f"/decided/{interrupt.pk}/", "/decided/", "/audit/")
-    ]
+    )
 
-    assert [CHANGE in text for text in texts] == [True] * 3
+    assert IN_TITLE in page
+    assert IN_TITLE in decided
+    assert CHANGE in audit
 
 
 def test_an_approval_without_changes_and_a_rejection_have_no_changes(ask, reads_bob, bob):
@@ -51,5 +54,5 @@ def test_changes_of_a_very_large_request_are_on_its_page_only(ask, reads_bob, bo
     interrupt = ask("tool_call")
     edit(interrupt, bob, to="eli@example.com", body="x" * 60_000)
 
-    assert "Changes:" not in words(reads_bob.get("/decided/"))
-    assert "Changes: to" in words(reads_bob.get(f"/decided/{interrupt.pk}/"))
+    assert IN_TITLE not in words(reads_bob.get("/decided/"))
+    assert IN_TITLE in words(reads_bob.get(f"/decided/{interrupt.pk}/"))

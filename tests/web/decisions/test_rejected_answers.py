@@ -186,7 +186,6 @@ def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, m
     page = response.content.decode()
     field = decision_form(page).control("args.json")
     assert field.value == args
-    assert f'href="#{field.attributes["id"]}"' in page
     assert 'aria-invalid="true"' in page
     assert reread(interrupt).status == "open"
     assert message in words(response)
@@ -199,8 +198,7 @@ def test_an_answer_that_does_not_fit_the_schema_is_kept_and_explained(ask, reads
 
     assert response.status_code == 422
     assert decision_form(response.content.decode()).control("answer/year").value == "1999"
-    for name in ("Quarter", "Year", "Revenue"):
-        assert f"{name} :" in words(response)
+    assert "To correct: Quarter Year Revenue" in words(response)
 
 
 def test_an_expired_interrupt_answers_410_and_keeps_the_text(ask, reads_bob):

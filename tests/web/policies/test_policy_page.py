@@ -272,7 +272,7 @@ def test_a_request_says_why_the_policy_asked(client, world):
     client.force_login(world.bob)
 
     text = page(client, f"/interrupts/{interrupt.pk}/")
-    assert "Policy, version 1" in text
+    assert "Rule: <bdi>E-mails</bdi>" in text
     assert "E-mails (version 1) asked" in text
 
 

@@ -6,13 +6,17 @@ import pytest
 from django.utils import translation
 
 from inbox.models import Interrupt
+from inbox.web.base.numbers import amount_text
+from tests.support.policies.published import publish, rule
 from tests.support.requests.programs import CALL, program
+from tests.support.steps import answer
 from tests.support.web.pages import sent, words
 from tests.web.presentations.test_request_facts import propose
 
 __all__ = ["program", "propose"]
 
 EUROS = {"signoff": {"present": {"values": {"amount": {"type": "money", "unit": "EUR"}}}}}
+AN_AMOUNT = {"amount": {"type": "money"}}
 CENTS = {
     "signoff": {
         "present": {"values": {"amount": {"type": "money", "unit": "EUR", "minor_unit": 2}}}
@@ -51,8 +55,8 @@ def page_words(reader, interrupt):
         ("charge", {"amount": 1999, "currency": "usd"}, None, "1,999", "1,999.00"),
         ("transfer", {"amount": 500, "currency": "JPY"}, None, "500", "500.00"),
         ("pay", {"total": "0.125"}, None, "0.125", "0.13"),
-        ("wire", {"amount": 12400, "to": "Ida"}, EUROS, "12,400.00 EUR", "12,400 EUR"),
-        ("refund", {"charge": "ch_17", "amount": 4750}, CENTS, "47.50 EUR", "4,750"),
+        ("wire", {"amount": 12400, "to": "Ida"}, EUROS, "€12,400.00", "€12,400 "),
+        ("refund", {"charge": "ch_17", "amount": 4750}, CENTS, "€47.50", "4,750"),
     ],
 )
 def test_money_is_what_was_declared(propose, reads_bob, tool, args, metadata, text, absent):
@@ -62,13 +66,33 @@ def test_money_is_what_was_declared(propose, reads_bob, tool, args, metadata, te
     assert absent not in page
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "english", "german"),
+    [
+        ("142.50", "USD", "$142.50", "142,50\N{NO-BREAK SPACE}$"),
+        ("-12400.00", "eur", "-€12,400.00", "-12.400,00\N{NO-BREAK SPACE}€"),
+        ("12.00", "CHF", "CHF\N{NO-BREAK SPACE}12.00", "12,00\N{NO-BREAK SPACE}CHF"),
+        ("0.1250", "USD", "$0.1250", "0,1250\N{NO-BREAK SPACE}$"),
+        ("5", "kg", "5 kg", "5 kg"),
+        ("5.5", "XQQ", "5.5 XQQ", "5,5 XQQ"),
+        ("5.5", "", "5.5", "5,5"),
+        ("1" * 50 + ".25", "USD", "$" + "1" * 50 + ".25", "1" * 50 + ".25\N{NO-BREAK SPACE}$"),
+        ("see contract", "USD", "see contract USD", "see contract USD"),
+    ],
+)
+def test_an_amount_has_its_currency_s_sign_and_all_its_digits(text, unit, english, german):
+    assert amount_text(text, unit) == english
+    with translation.override("de"):
+        assert amount_text(text, unit) == german
+
+
 def test_a_schema_declares_money(propose, reads_bob):
     hint = {"type": "money", "unit": "EUR", "minor_unit": 2}
     schema = {"properties": {"amount": {"type": "integer", "x-present": hint}}}
 
     page = page_words(reads_bob, propose("refund", {"amount": 4750}, schema=schema))
 
-    assert "47.50 EUR" in page
+    assert "€47.50" in page
 
 
 def test_a_german_reader_sees_german_numbers(propose, reads_bob):
@@ -76,9 +100,25 @@ def test_a_german_reader_sees_german_numbers(propose, reads_bob):
 
     page = page_words(in_german(reads_bob), propose("wire", args, metadata=EUROS))
 
-    assert "12.400,00 EUR" in page
+    assert "12.400,00 €" in page
     assert "0,5" in page
     assert "2026-11-27" in page
+
+
+def test_a_changed_amount_is_marked_in_title_row_fact_and_slot(world, propose, dora, reads_bob):
+    publish(world, rule("two", "ask", require={"slots": [{"role": "reviewer"}] * 2}))
+    declared = {"title": "Refund $142.50 to Ida", "kind": "money", "values": AN_AMOUNT}
+    args = {"to": "Ida", "amount": 142.5, "currency": "USD"}
+    interrupt = propose("refund", args, metadata={"signoff": {"present": declared}})
+    answer(interrupt, dora, {"approved": True, "editedArgs": {**args, "amount": 112.5}})
+
+    page = reads_bob.open(interrupt)
+
+    new_values = re.findall(r"<ins[^>]*>(.*?)</ins>", page, re.DOTALL)
+    marked = [" ".join(re.sub("<[^>]+>", " ", text).split()) for text in new_values]
+    in_title, in_fact, in_slot = "to $112.50", "Approved: $112.50", "$112.50"
+    assert sorted(marked) == [in_slot, in_fact, in_title, in_title]
+    assert page.count("$142.50") >= 3
 
 
 def test_the_currency_of_a_payment_is_displayed_once(propose, reads_bob):
@@ -88,7 +128,7 @@ def test_the_currency_of_a_payment_is_displayed_once(propose, reads_bob):
     page = reads_bob.open(propose("wire", args, metadata=declared))
 
     payment = page.partition('class="payment"')[2]
-    assert re.search(r'12,400.00\s*<span class="value-unit">EUR</span>', payment)
+    assert "€12,400.00" in payment
     assert 'name="args/currency"' in payment
     (quiet,) = re.findall(r'data-value hidden>.*?value-label">([^<]*)<', payment, re.DOTALL)
     assert quiet == "Currency"
@@ -131,5 +171,5 @@ def test_bulk_review_shows_numbers_as_their_pages_do(program, reads_bob):
     page = words(in_german(reads_bob).get(f"/similar/{first.pk}/"))
 
     assert CALL["tool"] in page
-    assert "47,50 EUR" in page
-    assert "124,00 EUR" in page
+    assert "47,50 €" in page
+    assert "124,00 €" in page

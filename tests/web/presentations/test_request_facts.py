@@ -162,7 +162,7 @@ def test_author_declares_risk_facts_and_labels(propose, reads_bob):
 
     page = text_of(reads_bob, interrupt)
 
-    for text in ("High risk", "Cannot be undone", "Reference", "5,000.00 EUR", "History", "KG-2"):
+    for text in ("High risk", "Cannot be undone", "Reference", "€5,000.00", "History", "KG-2"):
         assert text in page
     assert "Ticket T-1" in page
     assert (interrupt.severity, interrupt.is_reversible) == ("high", False)
