@@ -9,6 +9,7 @@ from typing import Any
 from inbox.rules import errors
 from inbox.rules.decisions.approvals import takes_approval
 from inbox.rules.decisions.similarity import flatten_arguments
+from inbox.rules.presentations.vocabulary import has_more_facts
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.schemas import APPROVAL
 from inbox.rules.schema.secrets import NAMES
@@ -135,7 +136,9 @@ def _is_long(candidate: BulkCandidate) -> bool:
     values = candidate.values
     message = candidate.interrupt.get("message") or ""
     texts = [message, *map(value_text, values.values()), *values]
-    return len(values) > MAX_VALUES or any(len(text) > MAX_VALUE_CHARACTERS for text in texts)
+    if len(values) > MAX_VALUES or any(len(text) > MAX_VALUE_CHARACTERS for text in texts):
+        return True
+    return has_more_facts(candidate.interrupt)
 
 
 def _is_changed(candidate: BulkCandidate) -> bool:
@@ -156,7 +159,7 @@ _OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], .
         _is_masked,
         TranslatableMessage("Some values are masked. Review this request on its own page."),
     ),
-    (_is_long, TranslatableMessage("Shortened here. Open the request to read all of it.")),
+    (_is_long, TranslatableMessage("Shortened here. Review it on its own page to read all of it.")),
     (
         lambda candidate: candidate.people_needed > 1,
         TranslatableMessage("Several people have to approve this. Review it on its own page."),

@@ -165,6 +165,21 @@ def is_currency(unit: str) -> bool:
     return unit in _SIGNS or (code in _CURRENCIES and (unit == code or code not in _WORDS))
 
 
+def has_more_facts(interrupt: Mapping[str, Any]) -> bool:
+    """Return whether the author declares more facts or sections than `present_of` returns."""
+    metadata = interrupt.get("metadata")
+    signoff = metadata.get("signoff") if isinstance(metadata, Mapping) else None
+    present = signoff.get("present") if isinstance(signoff, Mapping) else None
+    if not isinstance(present, Mapping):
+        return False
+    sections = present.get("sections")
+    parts = [present, *(sections if isinstance(sections, list) else ())]
+    facts = [part.get("facts") for part in parts if isinstance(part, Mapping)]
+    return len(parts) - 1 > MAX_SECTIONS or any(
+        isinstance(part, list) and len(part) > MAX_FACTS for part in facts
+    )
+
+
 def _parse(present: Mapping[str, Any]) -> Present:
     parsers = {
         "kind": _text,

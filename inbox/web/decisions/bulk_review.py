@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.utils.translation import gettext
 
-from inbox.forms.number_format import number_format
+from inbox.forms.values import is_same_json
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.bulk import (
@@ -20,7 +21,9 @@ from inbox.rules.decisions.bulk import (
     bulk_obstacle,
     value_text,
 )
+from inbox.rules.decisions.change_summary import ChangeSummary, summary_of_decision
 from inbox.rules.decisions.similarity import differing_paths, flatten_arguments
+from inbox.rules.presentations.changed_title import TitlePart, mark_changes
 from inbox.rules.presentations.metadata_values import metadata_values, risk_of
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.values import Look, ValueView
@@ -30,6 +33,7 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, without_mask_numbers
 from inbox.rules.text.safe_text import escape_invisible
+from inbox.web.base.numbers import amount_text
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
@@ -49,7 +53,9 @@ _EXCERPT_CHARACTERS = 200
 #: More than the metadata of a request that can be ticked may have: 1,000 characters of JSON.
 _MAX_FACTS = 200
 #: With more columns than this, a group is displayed as lists instead of a table.
-_MAX_COLUMNS = 4
+_MAX_COLUMNS = 6
+#: A text that is a number is no other JSON value: it is displayed as on the request's page.
+_NUMBER = re.compile(r"-?[0-9][0-9.,eE+-]*")
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,17 @@ class Cell:
     text: str
     is_absent: bool = False
     is_cut: bool = False
+    is_number: bool = False
+    tone: str = ""  #: "bad" for a risk
+    was: str = ""  #: the proposed value, of one that somebody has changed
+
+
+@dataclass(frozen=True)
+class Column:
+    """A value that differs, in a table of similar interrupts."""
+
+    path: str
+    is_number: bool  #: in each row that has it
 
 
 @dataclass(frozen=True)
@@ -67,6 +84,7 @@ class Item:
     """One interrupt on the review page."""
 
     interrupt: Interrupt
+    title_parts: Sequence[TitlePart]
     message: str  #: the agent's message, "" if it equals the title
     expires_at: datetime | None
     urgency: str
@@ -85,7 +103,7 @@ class Group:
     agent: str
     team: str
     common: Sequence[Cell]
-    columns: Sequence[str]
+    columns: Sequence[Column]
     items: Sequence[Item]
 
     @property
@@ -133,43 +151,43 @@ def _group(
 ) -> Group:
     # Numbered masks let differing secrets compare as different.
     masks = NumberedMasks(secrets_of_arguments(rows[0].body))
-    values = [_values(row, masks) for row in rows]
-    views = [
-        scalar_views(row, _agui_interrupt(row), value)
-        for row, value in zip(rows, values, strict=True)
-    ]
-    arguments = [
-        {path: _cell(value, path, numbers) for path in value}
-        for value, numbers in zip(values, views, strict=True)
-    ]
+    arguments = [_argument_cells(row, masks) for row in rows]
+    values = [_values(row.current_args, masks) for row in rows]
     facts = [_facts(row) for row in rows]
     columns, fact_columns = _columns(values), _columns(facts)
     fact_cells = list(map(_fact_cells, facts))
     first = rows[0]
+    cells = [
+        [*_cells(own, columns)[:MAX_VALUES], *_cells(beside, fact_columns)[:_MAX_FACTS]]
+        for own, beside in zip(arguments, fact_cells, strict=True)
+    ]
     return Group(
         tool=escape_invisible(first.tool),
         reason=escape_invisible(translate(reason_name(first.reason))),
         agent=first.agent.slug,
         team=first.team.name,
-        common=[
-            *_common(arguments, columns),
-            *_common(fact_cells, fact_columns),
+        common=[*_common(arguments, columns), *_common(fact_cells, fact_columns)],
+        columns=[
+            Column(column[0].path, all(cell.is_number or cell.is_absent for cell in column))
+            for column in zip(*cells, strict=True)
         ],
-        columns=[*map(escape_invisible, columns), *fact_columns],
-        items=[
-            _item(
-                row,
-                [
-                    *_cells(cells, columns)[:MAX_VALUES],
-                    *_cells(beside, fact_columns)[:_MAX_FACTS],
-                ],
-                me,
-                now,
-                selected,
-            )
-            for row, cells, beside in zip(rows, arguments, fact_cells, strict=True)
-        ],
+        items=[_item(row, own, me, now, selected) for row, own in zip(rows, cells, strict=True)],
     )
+
+
+def _argument_cells(row: Interrupt, masks: NumberedMasks) -> dict[str, Cell]:
+    """Return the arguments that an approval would allow now, with those that were changed."""
+    current, proposed = _values(row.current_args, masks), _values(row.args, masks)
+    interrupt = _agui_interrupt(row)
+    views = scalar_views(row, interrupt, current)
+    views_before = scalar_views(row, interrupt, proposed) if current != proposed else {}
+    cells = {}
+    for path, value in current.items():
+        cell = _cell(current, path, views)
+        if path in proposed and not is_same_json(proposed[path], value):
+            cell = replace(cell, was=_cell(proposed, path, views_before).text)
+        cells[path] = cell
+    return cells
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -187,7 +205,11 @@ def _cells(cells: Mapping[str, Cell], columns: Iterable[str]) -> list[Cell]:
 
 
 def _fact_cells(facts: Mapping[str, str]) -> dict[str, Cell]:
-    return {label: _text_cell(label, text) for label, text in facts.items()}
+    risk = gettext("Risk")
+    return {
+        label: replace(_text_cell(label, text), tone="bad" if label == risk else "")
+        for label, text in facts.items()
+    }
 
 
 def _item(
@@ -199,6 +221,7 @@ def _item(
     message = "" if has_words(row.title, message) else message
     return Item(
         interrupt=row,
+        title_parts=_title_parts(row),
         message=escape_invisible(message)[:MAX_VALUE_CHARACTERS],
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
@@ -209,14 +232,22 @@ def _item(
     )
 
 
+def _title_parts(row: Interrupt) -> Sequence[TitlePart]:
+    changes = ChangeSummary()
+    if row.endorsed_payload:
+        texts = {"interrupt": row.body, "args": row.args, "payload": row.endorsed_payload}
+        changes = summary_of_decision(**texts)
+    return mark_changes(row.title, changes).parts
+
+
 def _agui_interrupt(row: Interrupt) -> dict[str, Any]:
     interrupt: dict[str, Any] = json.loads(row.body)
     return interrupt
 
 
-def _values(row: Interrupt, masks: NumberedMasks) -> dict[str, Any]:
-    """Return the masked arguments to compare by path."""
-    return flatten_arguments(masks.hidden(json.loads(row.args) if row.args else {}))
+def _values(args: str | None, masks: NumberedMasks) -> dict[str, Any]:
+    """Return masked arguments to compare by path."""
+    return flatten_arguments(masks.hidden(json.loads(args) if args else {}))
 
 
 def _facts(row: Interrupt) -> dict[str, str]:
@@ -259,16 +290,22 @@ def _declared(fact: DeclaredFact) -> tuple[str, str]:
 
 def _view_text(view: ValueView) -> str:
     if view.look in (Look.NUMBER, Look.MONEY):
-        number = number_format().write_grouped(view.text)
-        return f"{number} {view.unit}" if view.unit else number
+        return amount_text(view.text, view.unit)
     return view.text
 
 
 def _cell(values: Mapping[str, Any], path: str, views: Mapping[str, ValueView]) -> Cell:
     view = views.get(path)
     if view is not None and view.look in (Look.NUMBER, Look.MONEY):
-        return Cell(escape_invisible(path), _view_text(view))
-    return _text_cell(escape_invisible(path), without_mask_numbers(value_text(values[path])))
+        return Cell(escape_invisible(path), _view_text(view), is_number=True)
+    return _text_cell(escape_invisible(path), without_mask_numbers(_plain_text(values[path])))
+
+
+def _plain_text(value: Any) -> str:
+    """Return a text without quotes, also one that is a number; other values are JSON."""
+    if isinstance(value, str) and (not value or _NUMBER.fullmatch(value)):
+        return value
+    return value_text(value)
 
 
 def _text_cell(label: str, text: str) -> Cell:

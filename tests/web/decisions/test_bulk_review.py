@@ -15,9 +15,12 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
+from agents.agui.interrupts import approval_schema
 from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.queries.decisions.bulk_reviews import MAX_BULK_INTERRUPTS
+from tests.support.policies.published import publish, rule
 from tests.support.steps import (
+    answer,
     approve,
     open_interrupts,
     reread,
@@ -120,14 +123,27 @@ def test_metadata_is_read_as_facts_and_not_as_json(propose, reads_bob):
     assert "{" not in page
 
 
-def test_a_text_is_told_from_a_number_and_absent_from_empty(propose, reads_bob):
-    texts = propose({"a": "1", "b": ""})
-    numbers = propose({"a": 1, "b": "x"})
+def test_texts_have_no_quotes_unless_they_could_be_another_value(propose, reads_bob):
+    texts = propose({"a": "88121", "b": "", "c": "null"})
+    others = propose({"a": 88121, "b": "x", "c": None})
 
-    page = words(reads_bob.get(selected(*texts, *numbers)))
+    page = words(reads_bob.get(selected(*texts, *others)))
 
-    assert 'a "1" b ""' in page
-    assert "a 1 b x" in page
+    assert 'a 88121 b empty c "null"' in page
+    assert "a 88,121 b x c null" in page
+
+
+def test_a_changed_value_is_old_and_new(world, propose, dora, reads_bob):
+    publish(world, rule("two", "ask", require={"slots": [{"role": "reviewer"}] * 2}))
+    schema = approval_schema(edited_args={"type": "object"})
+    calls = ({"to": "dana", "amount": 310}, {"to": "eli", "amount": 310})
+    rows = propose(*calls, response_schema=schema)
+    answer(rows[0], dora, {"approved": True, "editedArgs": {"to": "dana", "amount": 31}})
+
+    page = reads_bob.get(f"/similar/{rows[0].pk}/")
+
+    assert "310 31" in words(page)
+    assert re.search(r"<del[^>]*>310</del>", page.content.decode())
 
 
 def test_a_request_that_is_like_no_other_is_reviewed_alone(ask, reads_bob):
@@ -226,6 +242,13 @@ SCHEMA = {
         (LONG, {}, "Shortened here"),
         (MANY, {}, "Shortened here"),
         ({}, {"message": "word " * 300}, "Shortened here"),
+        ({}, {"metadata": {"signoff": {"present": {"facts": [1] * 61}}}}, "Shortened here"),
+        (
+            {},
+            {"metadata": {"signoff": {"present": {"sections": [{"facts": [1] * 61}]}}}},
+            "Shortened here",
+        ),
+        ({}, {"metadata": {"signoff": {"present": {"sections": [1] * 13}}}}, "Shortened here"),
         (
             {},
             {"response_schema": SCHEMA},
