@@ -27,6 +27,7 @@ from inbox.rules.decisions.change_summary import (
     summary_of,
     summary_of_decision,
 )
+from inbox.rules.decisions.edits import EDITED
 from inbox.rules.decisions.teamwork.mentions import split_mentions
 from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.policies.answers import answer_on_expiry
@@ -321,17 +322,19 @@ class InterruptPage:
                     user_id=row.user_id if row else 0,
                     at=row.created_at if row else None,
                     answer=self.form.answer_label(endorsed_answer(row.payload)) if row else "",
-                    amount=self._endorsed_amount if row else "",
+                    amount=self._changed_amount(endorsed_answer(row.payload)) if row else "",
                 )
             )
         return views
 
-    @cached_property
-    def _endorsed_amount(self) -> str:
-        """The changed amount of a payment that those who have approved so far agree on."""
-        payload = self.interrupt.endorsed_payload
-        amount = self.facts.roles.get("amount")
-        if payload is None or amount is None or amount.before is None:
+    def _changed_amount(self, answer: Any) -> str:
+        """Return the amount of a payment in an approval, "" if the approval did not change it."""
+        edited = answer.get(EDITED) if isinstance(answer, Mapping) else None
+        if not isinstance(edited, Mapping) or "amount" not in self.facts.roles:
+            return ""
+        facts = replace(self.facts, approved=edited, has_fields=False)
+        amount = facts.roles.get("amount")
+        if amount is None or amount.before is None:
             return ""
         return amount_text(amount.view.text, amount.view.unit)
 
@@ -553,6 +556,7 @@ class InterruptPage:
             agent=self.interrupt.thread.agent.slug,
             me=self.me,
             secrets=secrets_of_answers(self.interrupt.body),
+            amount_of=self._changed_amount,
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -223,17 +223,29 @@ class ActivityLine:
 
 
 def activity_lines(
-    entries: Iterable[AuditEntry], *, agent: str, me: int | None, secrets: Secrets | None = None
+    entries: Iterable[AuditEntry],
+    *,
+    agent: str,
+    me: int | None,
+    secrets: Secrets | None = None,
+    amount_of: Callable[[Any], str] = lambda answer: "",
 ) -> list[ActivityLine]:
     """
     Return the entries as sentences; an agent's actions have the agent's name.
 
-    The answers of several people are part of them if `secrets` says what to mask.
+    The answers of several people are part of them if `secrets` says what to mask. `amount_of`
+    returns the amount that an answer has changed.
     """
-    return [_line(entry, agent, me, secrets) for entry in entries]
+    return [_line(entry, agent, me, secrets, amount_of) for entry in entries]
 
 
-def _line(entry: AuditEntry, agent: str, me: int | None, secrets: Secrets | None) -> ActivityLine:
+def _line(
+    entry: AuditEntry,
+    agent: str,
+    me: int | None,
+    secrets: Secrets | None,
+    amount_of: Callable[[Any], str],
+) -> ActivityLine:
     record = entry.content
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
@@ -245,11 +257,18 @@ def _line(entry: AuditEntry, agent: str, me: int | None, secrets: Secrets | None
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = feedback_of(answer) or answer.get("reason")
-    endorsed = ""
+    endorsed = amount = ""
     if entry.action == "interrupt.endorsed" and secrets is not None:
-        endorsed = _answer_text(secrets.masked(payload))
+        endorsed, amount = _answer_text(secrets.masked(payload)), amount_of(payload)
     return ActivityLine(
-        sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me, endorsed=endorsed),
+        sentence=_sentence(
+            entry.action,
+            record["detail"],
+            who=who,
+            is_me=is_me,
+            endorsed=endorsed,
+            amount=amount,
+        ),
         note=escape_invisible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(name) if is_person else "",
@@ -263,13 +282,24 @@ _ENDORSED_ANSWER = (
 )
 
 
-def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool, endorsed: str) -> str:
+_ENDORSED_AMOUNT = (
+    gettext_noop("{who} approved {amount} as one of several"),
+    gettext_noop("You approved {amount} as one of several"),
+)
+
+
+def _sentence(
+    action: str, detail: dict[str, Any], *, who: str, is_me: bool, endorsed: str, amount: str
+) -> str:
     by_others, by_me = _ENDORSED_ANSWER if endorsed else _pair(action, detail)
+    if amount:
+        by_others, by_me = _ENDORSED_AMOUNT
     # The pattern is trusted markup; the name is escaped.
     return format_html(
         gettext(by_me if is_me and by_me else by_others),
         who=format_html("<strong><bdi>{}</bdi></strong>", who),
         answer=format_html("<bdi>{}</bdi>", endorsed),
+        amount=format_html('<ins class="new-value">{}</ins>', amount),
         to=format_html("<bdi>{}</bdi>", escape_invisible(str(detail.get("to", "")))),
     )
 

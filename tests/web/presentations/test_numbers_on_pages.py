@@ -117,7 +117,8 @@ def test_a_changed_amount_is_marked_in_title_row_fact_and_slot(world, propose, d
     new_values = re.findall(r"<ins[^>]*>(.*?)</ins>", page, re.DOTALL)
     marked = [" ".join(re.sub("<[^>]+>", " ", text).split()) for text in new_values]
     in_title, in_fact, in_slot = "to $112.50", "Approved: $112.50", "$112.50"
-    assert sorted(marked) == [in_slot, in_fact, in_title, in_title]
+    in_activity = in_slot
+    assert sorted(marked) == [in_slot, in_activity, in_fact, in_title, in_title]
     assert page.count("$142.50") >= 3
 
 
