@@ -262,7 +262,7 @@ def test_a_page_has_no_fault(site, page, name):
 def test_faults_do_not_depend_on_where_a_page_is_scrolled_to(site, page):
     """Below the sticky header half of a radio button is in sight, which is no small target."""
     an_approval_with_errors(site, page)
-    page.set_viewport_size({"width": 320, "height": 900})
+    page.set_viewport_size({"width": 320, "height": 600})
     page.eval_on_selector(
         "#f-args-currency_3",
         "one => scrollBy({ top: one.getBoundingClientRect().top - 20, behavior: 'instant' })",

@@ -249,7 +249,7 @@ def test_the_second_tap_says_what_it_approves(site, mine):
 
         page.tap("#decide-buttons > button[value=approve]")
 
-        expect(page.locator(".confirm strong")).to_have_text("31 EUR to Kestrel Hosting GmbH")
+        expect(page.locator(".confirm strong")).to_have_text("€31 to Kestrel Hosting GmbH")
         yes = page.locator(".confirm button[value=approve]")
         expect(yes).to_have_text("Yes, approve with 1 change")
         assert rectangle(page, "#bar")["height"] <= 130
@@ -299,7 +299,7 @@ def test_the_second_tap_says_the_values_typed_last_on_a_slow_line(site, mine):
         for route in held:
             with suppress(Error):  # a later one took its place
                 route.continue_()
-        expect(page.locator(".confirm strong")).to_have_text("31 EUR to Kestrel Hosting GmbH")
+        expect(page.locator(".confirm strong")).to_have_text("€31 to Kestrel Hosting GmbH")
 
 
 def test_an_approval_that_is_refused_brings_the_buttons_back(site, mine):
