@@ -64,14 +64,14 @@ def _mark(parts: Sequence[TitlePart], line: SummaryLine) -> tuple[TitlePart, ...
     if len(places) != 1:
         return None
     index, start, end, text = places[0]
-    whole = parts[index].text
+    full_text = parts[index].text
     pieces = (
-        TitlePart(whole[:start]),
-        TitlePart(text, was=whole[start:end]),
-        TitlePart(whole[end:]),
+        TitlePart(full_text[:start]),
+        TitlePart(text, was=full_text[start:end]),
+        TitlePart(full_text[end:]),
     )
-    kept = [piece for piece in pieces if piece.text]
-    return (*parts[:index], *kept, *parts[index + 1 :])
+    non_empty = [piece for piece in pieces if piece.text]
+    return (*parts[:index], *non_empty, *parts[index + 1 :])
 
 
 def _places(text: str, line: SummaryLine) -> list[tuple[int, int, str]]:
