@@ -411,10 +411,8 @@ class InterruptPage:
 
     @property
     def shows_schema(self) -> bool:
-        """True where JSON is typed, or where there is no form that says what is expected."""
-        forms = [form for form in (self.form.arguments_form, self.form.answer_form) if form]
-        is_json = not forms or any(form.tab == "json" for form in forms)
-        return self.mode == "open" and is_json and bool(self.form.schema_text)
+        """True while the request is open: a form may shorten what the agent wrote in its schema."""
+        return self.mode == "open" and bool(self.form.schema_text)
 
     @property
     def has_more_changes(self) -> bool:
