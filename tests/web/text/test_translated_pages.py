@@ -120,15 +120,10 @@ DATA = {
 #: Made-up words such as t-1, ids, numbers, clock times, addresses, and the titles of e-mails.
 _DATA = re.compile(
     r"[A-Z2-7]{32}|\w-\d@example.com"
-<<<<<<< HEAD
     r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
     r"|(\d+ \w+, )?\d\d:\d\d(:\d\d)?( UTC,?)?"
-    r"|Send an e-mail to \w+@example.com: Your \w+|\w+@example.com|(signoff|inbox|system):\w+"
-=======
-    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|\d\d:\d\d(:\d\d)?|https?://\S+( ·)?"
     r"|Send an e-mail to( \w+@example.com:( Your \w+)?)?|(: )?Your \w+|\w+@example.com"
     r"|(signoff|inbox|system):\w+"
->>>>>>> 6d2016b5 (test: Read titles in parts, and use plain names in the marks of titles)
 )
 
 
