@@ -99,7 +99,8 @@ def _line(path: tuple[str | int, ...], before: Any, after: Any) -> SummaryLine:
     is_number = all(isinstance(value, int | float) for value in values) and not any(
         isinstance(value, bool) for value in values
     )
-    return SummaryLine(_name(path), ChangeKind.CHANGED, *map(_text, values), is_number=is_number)
+    old, new = map(_text, values)
+    return SummaryLine(_name(path), ChangeKind.CHANGED, old, new, is_number)
 
 
 def _text(value: Any) -> str:

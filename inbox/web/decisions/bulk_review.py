@@ -235,8 +235,9 @@ def _item(
 def _title_parts(row: Interrupt) -> Sequence[TitlePart]:
     changes = ChangeSummary()
     if row.endorsed_payload:
-        texts = {"interrupt": row.body, "args": row.args, "payload": row.endorsed_payload}
-        changes = summary_of_decision(**texts)
+        changes = summary_of_decision(
+            interrupt=row.body, args=row.args, payload=row.endorsed_payload
+        )
     return mark_changes(row.title, changes).parts
 
 
