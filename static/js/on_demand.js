@@ -1,5 +1,5 @@
 // Loads scripts that few pages use when they are used first: of the palette, of dialogs, of mentions,
-// of uploads, of notifications and of approvals on a phone.
+// of uploads, of exports, of notifications and of approvals on a phone.
 
 import { closeSheet } from "./input_owner.js";
 import { report } from "./post.js";
@@ -109,6 +109,13 @@ for (const type of ["change", "input"]) {
     (await import("./filters.js")).applyChange(event);
   });
 }
+
+document.addEventListener("submit", async (event) => {
+  const { target: form, submitter } = event;
+  if (form.dataset.download !== "") return;
+  event.preventDefault();
+  (await import("./download.js")).download(form, submitter);
+});
 
 for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
 

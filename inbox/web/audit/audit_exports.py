@@ -31,7 +31,10 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     return StreamingHttpResponse(
         iterate_in_db_threads(request, trail_export.chunks),
         content_type=trail_export.content_type,
-        headers={"Content-Disposition": f'attachment; filename="{trail_export.name}"'},
+        headers={
+            "Content-Disposition": f'attachment; filename="{trail_export.name}"',
+            "Signoff-Entries": str(trail_export.entries),
+        },
     )
 
 

@@ -154,6 +154,48 @@ def test_an_export_arrives_whole_and_is_in_the_history(site, call):
         expect(page.locator("#entries")).to_contain_text("You exported this")
 
 
+STREAM = """fetch = async () => new Response(
+    new ReadableStream({ start(controller) {
+        window.send = (text) => controller.enqueue(new TextEncoder().encode(text));
+        window.end = () => controller.close();
+    } }),
+    { headers: {
+        "Signoff-Entries": "1200",
+        "Content-Disposition": 'attachment; filename="trail.csv"',
+    } },
+)"""
+
+
+def test_an_export_says_how_many_entries_have_come(site, call):
+    with site.open_as("admin") as page:
+        page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+        page.evaluate(STREAM)
+        page.click("[popovertarget=export-menu]")
+        page.click("button[value=csv]")
+        received = page.locator("[data-received]")
+        expect(received).to_be_visible()
+
+        page.evaluate("send('entry\\n'.repeat(1100))")
+
+        expect(received).to_contain_text("1,100 of 1,200 entries")
+        with page.expect_download() as download:
+            page.evaluate("end()")
+        assert download.value.suggested_filename == "trail.csv"
+        assert download.value.path().read_text() == "entry\n" * 1100
+        expect(received).to_be_hidden()
+
+
+def test_an_export_that_is_refused_is_a_page(site, call):
+    with site.open_as("admin") as page:
+        page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+        page.click("[popovertarget=export-menu]")
+        page.locator("button[value=csv]").evaluate("button => { button.value = 'pdf' }")
+
+        page.click("button[value=pdf]")
+
+        expect(page.locator("main")).to_contain_text("Choose a format.")
+
+
 def test_the_badge_says_what_was_found(site, call):
     with site.open_as("admin") as page:
         wait_until_intact(site, page)
