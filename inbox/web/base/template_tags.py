@@ -132,7 +132,8 @@ def field(  # noqa: PLR0913 - each is an attribute of an element
         autofocus = autofocus or bool(problem)
     if kind == "password":
         value = ""
-    element, help_text = element or f"f-{name}", content.strip()
+    element = element or f"f-{name}"
+    help_text = mark_safe(content.strip())  # noqa: S308 - rendered by the template
     described = [f"{element}-help"] * bool(help_text) + [f"{element}-err"] * bool(problem)
     values = {
         "element": element,
