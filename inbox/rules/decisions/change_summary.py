@@ -1,8 +1,10 @@
 """A short summary of a reviewer's changes for lists and titles: `amount 310 → 31`."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,12 +13,14 @@ from inbox.rules.decisions.edits import EDITED
 from inbox.rules.decisions.value_diff import ChangeKind, is_short
 from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.schema_walk import json_nodes
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets, is_mask
 from inbox.rules.text.safe_text import escape_invisible
 
 #: The changes that a summary names, and those that it counts.
 LISTED, COUNTED = 3, 100
 _MAX_NAME = 40
+_NUMBER = re.compile(r"-?([0-9]+)(?:\.([0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class SummaryLine:
     after: str = ""
     is_number: bool = False  #: both values are JSON numbers
     unit: str = ""
+    is_ambiguous: bool = False  #: another value could be written as `before` is
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,13 @@ def summary_of(before: Any, after: Any, secrets: Secrets = NAMES) -> ChangeSumma
     requests can afford it. Secrets have no values; suspicious characters are escaped.
     """
     masks = NumberedMasks(secrets)
-    changes = list(islice(_walk(masks.hidden(before), masks.hidden(after), ()), COUNTED))
-    return ChangeSummary(tuple(changes[:LISTED]), max(0, len(changes) - LISTED))
+    hidden = masks.hidden(before)
+    changes = list(islice(_walk(hidden, masks.hidden(after), ()), COUNTED))
+    lines = changes[:LISTED]
+    if any(line.after for line in lines):
+        looks = Counter(_look(_text(node)) for _, node in json_nodes(hidden) if is_short(node))
+        lines = [replace(line, is_ambiguous=looks[_look(line.before)] > 1) for line in lines]
+    return ChangeSummary(tuple(lines), max(0, len(changes) - LISTED))
 
 
 def summary_of_decision(*, interrupt: str, args: str | None, payload: str | None) -> ChangeSummary:
@@ -101,6 +111,12 @@ def _line(path: tuple[str | int, ...], before: Any, after: Any) -> SummaryLine:
     )
     old, new = map(_text, values)
     return SummaryLine(_name(path), ChangeKind.CHANGED, old, new, is_number)
+
+
+def _look(text: str) -> str:
+    """Return the same text for numbers of the same digits: 30, "30.00", and 3000 of cents."""
+    number = _NUMBER.fullmatch(text)
+    return (number[1] + (number[2] or "")).strip("0") or "0" if number else text
 
 
 def _text(value: Any) -> str:

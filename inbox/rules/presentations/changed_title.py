@@ -12,7 +12,7 @@ from inbox.rules.text.safe_text import escape_invisible
 
 #: A number with the sign or the code of a currency on one side at least.
 _MONEY = re.compile(
-    r"(?<![\w.,$€£])(?P<before>[$€£]|[A-Z]{3}[ \u00a0])?"
+    r"(?<![\w.,$€£\u2212-])(?P<before>[$€£]|[A-Z]{3}[ \u00a0])?"
     r"(?P<number>[0-9](?:[0-9.,\u00a0]{0,50}[0-9])?)(?P<after>[ \u00a0]?[€$£]|[ \u00a0][A-Z]{3})?"
     r"(?![\w€$£]|[.,][0-9])"
 )
@@ -39,13 +39,15 @@ def mark_changes(title: str, changes: ChangeSummary) -> ChangedTitle:
     """
     Return the title with its old values and the new ones beside them.
 
-    A value is marked only if the title has it once, an amount only with its currency: another
-    number of the title could be the same by chance. Invisible characters are escaped.
+    A value is marked only if the title has it once and no other value looks like it, an amount only
+    with its currency: the title could mean another one. Invisible characters are escaped.
     """
     parts: tuple[TitlePart, ...] = (TitlePart(escape_invisible(title)),)
     others = []
+    # An amount in the title would keep the currency that it no longer has.
+    has_new_currency = any(is_currency(line.before) for line in changes.lines)
     for line in changes.lines:
-        marked = _mark(parts, line)
+        marked = None if line.is_number and has_new_currency else _mark(parts, line)
         if marked is None:
             others.append(line)
         else:
@@ -76,7 +78,7 @@ def _mark(parts: Sequence[TitlePart], line: SummaryLine) -> tuple[TitlePart, ...
 
 def _places(text: str, line: SummaryLine) -> list[tuple[int, int, str]]:
     """Return where the line's old value is, with the new one as the title writes it."""
-    if not line.after:
+    if not line.after or line.is_ambiguous:
         return []
     if line.is_number:
         return _amounts(text, line)

@@ -182,10 +182,11 @@ class InterruptPage:
         amount = self.facts.roles.get("amount")
         if amount is not None and amount.before is not None and not amount.is_editing:
             before, after = amount.before, amount.view
+            unit = after.unit if before.unit == after.unit else ""
             changes = replace(
                 changes,
                 lines=tuple(
-                    replace(line, before=before.text, after=after.text, unit=after.unit)
+                    replace(line, before=before.text, after=after.text, unit=unit)
                     if line.is_number and line.name == escape_invisible(amount.name)
                     else line
                     for line in changes.lines

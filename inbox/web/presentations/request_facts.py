@@ -32,6 +32,7 @@ from inbox.rules.presentations.vocabulary import (
     Author,
     DeclaredFact,
     Present,
+    Severity,
     ValueHint,
     hints_from_outside,
     hints_of,
@@ -42,7 +43,12 @@ from inbox.rules.schema.schema_walk import resolve_reference
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name, pointer
 from inbox.rules.text.safe_text import escape_invisible, is_long
-from inbox.web.presentations.risk_labels import reversibility_label, severity_label, step_label
+from inbox.web.presentations.risk_labels import (
+    SEVERITY_TONES,
+    reversibility_label,
+    severity_label,
+    step_label,
+)
 
 if TYPE_CHECKING:
     from inbox.forms.form_nodes import Node
@@ -61,7 +67,6 @@ MAX_SHOWN = 300
 MAX_HIDDEN_FIELDS = 60
 #: Of a wizard with more steps only the number is shown.
 MAX_SHOWN_STEPS = 12
-_SEVERITY_TONES = {"critical": "bad", "high": "bad", "medium": "warn", "low": "line"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,7 @@ class RequestFacts:
 
     @property
     def severity_tone(self) -> str:
-        return _SEVERITY_TONES.get(self.risk.severity or "", "line")
+        return SEVERITY_TONES[self.risk.severity or Severity.LOW]
 
     @property
     def severity_label(self) -> str:
@@ -352,7 +357,7 @@ class RequestFacts:
             before = (
                 later_view(view.name, proposed, hint, at=at)
                 if view.look is Look.LATER
-                else with_unit(view_of(view.name, proposed, hint, at=at), view.unit)
+                else with_unit(view_of(view.name, proposed, hint, at=at), self._unit_before(view))
             )
         is_address = self.presentation.name == "message" and view.name in {
             self.presentation.roles.get(role) for role in ("to", "cc", "bcc")
@@ -366,6 +371,14 @@ class RequestFacts:
             outside=outside_addresses(value, settings.COMPANY_DOMAINS) if is_address else (),
             real_name=self._real_name(view.name),
         )
+
+    def _unit_before(self, view: ValueView) -> str:
+        """Return the currency of a proposed amount, which may have been changed with the amount."""
+        roles = self.presentation.roles
+        if view.name != roles.get("amount") or "currency" not in roles:
+            return view.unit
+        currency = self._original.get(roles["currency"])
+        return currency if isinstance(currency, str) and currency else view.unit
 
     def _views(
         self, source: str, values: Mapping[str, Any], hints: Mapping[str, ValueHint]

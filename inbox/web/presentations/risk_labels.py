@@ -11,6 +11,13 @@ _SEVERITIES: dict[str, str] = {
     Severity.CRITICAL: gettext_noop("Critical risk"),
 }
 
+SEVERITY_TONES = {
+    Severity.CRITICAL: "bad",
+    Severity.HIGH: "bad",
+    Severity.MEDIUM: "warn",
+    Severity.LOW: "line",
+}
+
 
 def severity_label(severity: str, author: Author) -> str:
     """Return the name of a severity, "" for an unknown one."""

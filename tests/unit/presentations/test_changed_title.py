@@ -38,12 +38,43 @@ def test_the_new_value_stands_beside_the_old_one(
         ("Refund $142.50", 142.5, -5),
         ("Refund $1e5", 1e5, 1e25),
         ("Refund $142.50", True, 1),
+        ("Credit -$142.50", 142.5, 1),
         ("Delete 88 of 8812", "8812", "8813"),
         ("Ask Anna or Ann", "An", "Bo"),
     ],
 )
 def test_a_number_that_may_be_another_one_is_left(title: str, before: Any, after: Any) -> None:
     assert marked(title, before, after) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "before", "after"),
+    [
+        ("Refund $100", {"amount": 100, "quantity": 100}, {"amount": 100, "quantity": 50}),
+        ("Refund $30", {"amount": 3000, "nights": 30}, {"amount": 3000, "nights": 20}),
+        ("Refund $30", {"amount": "30.00", "nights": 30}, {"amount": "30.00", "nights": 20}),
+        ("Mail from Alice", {"from": "Alice", "to": "Alice"}, {"from": "Alice", "to": "Bob"}),
+    ],
+)
+def test_a_value_that_looks_like_another_one_is_not_marked(
+    title: str, before: Any, after: Any
+) -> None:
+    marked_title = mark_changes(title, summary_of(before, after))
+
+    assert [part.text for part in marked_title.parts] == [title]
+    assert len(marked_title.changes.lines) == 1
+
+
+def test_an_amount_in_another_currency_is_left_for_the_summary() -> None:
+    before, after = {"amount": 100, "currency": "EUR"}, {"amount": 50, "currency": "USD"}
+
+    marked_title = mark_changes("Pay 100 EUR", summary_of(before, after))
+
+    assert [(part.was, part.text) for part in marked_title.parts] == [
+        ("", "Pay 100 "),
+        ("EUR", "USD"),
+    ]
+    assert [line.name for line in marked_title.changes.lines] == ["amount"]
 
 
 def test_changes_that_the_title_does_not_show_are_left_for_the_summary() -> None:

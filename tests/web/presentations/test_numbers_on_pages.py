@@ -122,6 +122,20 @@ def test_a_changed_amount_is_marked_in_title_row_fact_and_slot(world, propose, d
     assert page.count("$142.50") >= 3
 
 
+def test_a_proposed_amount_keeps_its_currency(propose, dora, reads_bob):
+    declared = {"title": "Refund €142.50 to Ida", "kind": "money", "values": AN_AMOUNT}
+    args = {"to": "Ida", "amount": 142.5, "currency": "EUR"}
+    interrupt = propose("refund", args, metadata={"signoff": {"present": declared}})
+    edited = {**args, "amount": 112.5, "currency": "USD"}
+    answer(interrupt, dora, {"approved": True, "editedArgs": edited})
+
+    page = words(reads_bob.get(f"/decided/{interrupt.pk}/"))
+
+    assert "Proposed: €142.50 → Approved: $112.50" in page
+    assert "$142.50" not in page
+    assert "€112.50" not in page
+
+
 def test_the_currency_of_a_payment_is_displayed_once(propose, reads_bob):
     declared = {"signoff": {"present": {"kind": "money", "values": {"amount": {"type": "money"}}}}}
     args = {"to": "Ida", "amount": 12400, "currency": "EUR"}
