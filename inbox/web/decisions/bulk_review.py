@@ -27,7 +27,7 @@ from inbox.rules.presentations.changed_title import TitlePart, mark_changes
 from inbox.rules.presentations.metadata_values import metadata_values, risk_of
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.values import Look, ValueView
-from inbox.rules.presentations.vocabulary import DeclaredFact, present_of
+from inbox.rules.presentations.vocabulary import DeclaredFact, Severity, present_of
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
@@ -39,6 +39,7 @@ from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.presentations.request_facts import fact_view, scalar_views
 from inbox.web.presentations.risk_labels import (
+    SEVERITY_TONES,
     reversibility_label,
     severity_label,
     step_label,
@@ -67,7 +68,7 @@ class Cell:
     is_absent: bool = False
     is_cut: bool = False
     is_number: bool = False
-    tone: str = ""  #: "bad" for a risk
+    tone: str = ""  #: of a risk: "bad", "warn", "line"
     was: str = ""  #: the proposed value, of one that somebody has changed
 
 
@@ -154,8 +155,9 @@ def _group(
     arguments = [_argument_cells(row, masks) for row in rows]
     values = [_values(row.current_args, masks) for row in rows]
     facts = [_facts(row) for row in rows]
-    columns, fact_columns = _columns(values), _columns(facts)
-    fact_cells = list(map(_fact_cells, facts))
+    columns = [*_columns(values), *_changed_otherwise(arguments)]
+    columns, fact_columns = list(dict.fromkeys(columns)), _columns(facts)
+    fact_cells = [_fact_cells(row, texts) for row, texts in zip(rows, facts, strict=True)]
     first = rows[0]
     cells = [
         [*_cells(own, columns)[:MAX_VALUES], *_cells(beside, fact_columns)[:_MAX_FACTS]]
@@ -195,6 +197,12 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return differing_paths(rows) if len(rows) > 1 else list(rows[0])
 
 
+def _changed_otherwise(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
+    """Return the paths that people changed in some rows, or from different values."""
+    paths = rows[0]
+    return [path for path in paths if len({row[path].was for row in rows if path in row}) > 1]
+
+
 def _common(rows: Sequence[Mapping[str, Cell]], columns: Collection[str]) -> list[Cell]:
     return [cell for path, cell in rows[0].items() if path not in columns]
 
@@ -204,12 +212,19 @@ def _cells(cells: Mapping[str, Cell], columns: Iterable[str]) -> list[Cell]:
     return [cells.get(path, cell) for path, cell in zip(columns, absent, strict=True)]
 
 
-def _fact_cells(facts: Mapping[str, str]) -> dict[str, Cell]:
-    risk = gettext("Risk")
-    return {
-        label: replace(_text_cell(label, text), tone="bad" if label == risk else "")
-        for label, text in facts.items()
-    }
+def _fact_cells(row: Interrupt, facts: Mapping[str, str]) -> dict[str, Cell]:
+    cells = {label: _text_cell(label, text) for label, text in facts.items()}
+    label = gettext("Risk")
+    if label in cells:
+        cells[label] = replace(cells[label], tone=_risk_tone(row))
+    return cells
+
+
+def _risk_tone(row: Interrupt) -> str:
+    interrupt = _agui_interrupt(row)
+    risk = risk_of(interrupt, present_of(interrupt))
+    tone = SEVERITY_TONES[risk.severity or Severity.LOW]
+    return "bad" if risk.is_reversible is False else tone
 
 
 def _item(

@@ -146,6 +146,34 @@ def test_a_changed_value_is_old_and_new(world, propose, dora, reads_bob):
     assert re.search(r"<del[^>]*>310</del>", page.content.decode())
 
 
+def test_a_value_that_was_changed_in_one_request_is_not_common(world, propose, dora, reads_bob):
+    publish(world, rule("two", "ask", require={"slots": [{"role": "reviewer"}] * 2}))
+    schema = approval_schema(edited_args={"type": "object"})
+    rows = propose({"amount": 900}, {"amount": 5}, response_schema=schema)
+    answer(rows[0], dora, {"approved": True, "editedArgs": {"amount": 5}})
+
+    page = words(reads_bob.get(f"/similar/{rows[0].pk}/"))
+
+    assert "The same in all" not in page
+    assert page.count("900 5") == 1
+
+
+@pytest.mark.parametrize(
+    ("present", "tone"),
+    [
+        ({"severity": "low", "reversible": True}, "line"),
+        ({"severity": "medium"}, "warn"),
+        ({"severity": "low", "reversible": False}, "bad"),
+    ],
+)
+def test_only_a_risk_that_is_high_is_red(propose, reads_bob, present, tone):
+    row = propose({"to": "dana"}, metadata={"signoff": {"present": present}})[0]
+
+    page = reads_bob.get(selected(row)).content.decode()
+
+    assert f"value c-{tone}" in page
+
+
 def test_a_request_that_is_like_no_other_is_reviewed_alone(ask, reads_bob):
     call, question = ask("tool_call"), ask("confirmation")
 
