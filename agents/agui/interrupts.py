@@ -17,6 +17,9 @@ from agents.agui.errors import ProtocolViolation
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
+#: Times beyond count as these: the ends of the calendar do not exist in every zone of a reader, nor
+#: after a delay.
+_FIRST, _LAST = datetime(2, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 
 #: Describes the reason of a denial where the agent has no place for it.
 NO_REASON = "Stored with the decision. The agent learns only that the call was denied."
@@ -93,7 +96,7 @@ def parse_expiry(text: str) -> datetime:
     if _RFC3339.fullmatch(text):
         # The format also matches February 30 and times that fall before year 1 in UTC.
         with suppress(ValueError, OverflowError):
-            return datetime.fromisoformat(text).astimezone(UTC)
+            return min(max(_FIRST, datetime.fromisoformat(text).astimezone(UTC)), _LAST)
     raise ProtocolViolation(
         f"expiresAt '{text[:64]}' is not an RFC 3339 time with a zone; "
         "send one such as 2026-01-31T12:00:00.000Z."

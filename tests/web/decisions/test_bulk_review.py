@@ -174,6 +174,18 @@ def test_only_a_risk_that_is_high_is_red(propose, reads_bob, present, tone):
     assert f"value c-{tone}" in page
 
 
+@pytest.mark.parametrize(
+    ("at", "zone"),
+    [("9999-12-31T23:59:59Z", "Pacific/Auckland"), ("0001-01-01T00:00:00Z", "Pacific/Honolulu")],
+)
+def test_a_deadline_at_the_end_of_the_calendar_has_a_page(propose, reads_bob, at, zone):
+    row = propose({"to": "dana"}, expires_at=at)[0]
+    reads_bob.client.cookies["zone"] = zone
+
+    for path in ("/", f"/interrupts/{row.pk}/", selected(row)):
+        assert reads_bob.get(path).status_code == 200
+
+
 def test_a_request_that_is_like_no_other_is_reviewed_alone(ask, reads_bob):
     call, question = ask("tool_call"), ask("confirmation")
 
