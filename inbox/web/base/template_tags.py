@@ -20,7 +20,7 @@ from inbox.rules.decisions.change_summary import SummaryLine
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.presentations.code import DiffView, parse_patch
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.days import absolute_text, time_text
+from inbox.web.base.days import absolute_text, time_text, today
 from inbox.web.base.numbers import amount_text, number_text
 from inbox.web.base.theme import Theme, cookie_name
 from inbox.web.presentations.highlighting import highlighted
@@ -70,7 +70,9 @@ def rendered_once(template: str, row: Hashable = None) -> SafeString:
 
     The template may read nothing but the row, whose fields are compared by value. Times move on.
     """
-    markup = _rendered_once(template, row, get_language(), get_current_timezone_name())
+    # A day has its year unless it is this one.
+    display = (get_language(), get_current_timezone_name(), today().year)
+    markup = _rendered_once(template, row, display)
     return mark_safe(_TIME.sub(_current_time, markup))  # noqa: S308 - of a template
 
 
@@ -80,7 +82,7 @@ def _current_time(time: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1000)
-def _rendered_once(template: str, row: Hashable, language: str, zone: str) -> SafeString:
+def _rendered_once(template: str, row: Hashable, display: tuple[str, str, int]) -> SafeString:
     return render_to_string(template, {"row": row})
 
 
