@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.translation import gettext
+
 from inbox.forms.values import ABSENT
 from inbox.rules.schema.secrets import without_mask_numbers
 from inbox.rules.text.safe_text import escape_invisible, json_text
@@ -71,7 +73,12 @@ def _row(name: str, sets: Sequence[Mapping[str, Any] | None]) -> ArgumentRow:
     plain = {value if isinstance(value, str) else text for value, text in pairs}
     as_json = len(plain) < len(set(texts))
     cells = [
-        None if value is ABSENT else value_cell(value, mark, as_json=as_json)
+        value_cell(value, mark, as_json=as_json) if value is not ABSENT else _cell_of_absence(mark)
         for value, mark in zip(values, marks, strict=True)
     ]
     return ArgumentRow(without_mask_numbers(escape_invisible(name)), cells)
+
+
+def _cell_of_absence(mark: str) -> Cell | None:
+    """Return a cell for an argument that was approved and not executed."""
+    return Cell(gettext("missing"), mark, "", is_code=False) if mark == "other" else None

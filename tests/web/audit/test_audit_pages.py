@@ -380,6 +380,12 @@ def test_values_that_differ_are_told_apart(values, expected):
     assert [cell and (cell.text, cell.mark) for cell in row.cells] == expected
 
 
+def test_an_argument_that_was_approved_and_not_executed_is_marked():
+    (row,) = argument_rows([{"a": 1}, {"a": 1}, {}])
+
+    assert (row.cells[2].text, row.cells[2].mark) == ("missing", "other")
+
+
 def test_an_argument_that_was_removed_is_marked_and_long_ones_fold():
     removed, folded = argument_rows([{"a": 1, "b": "x" * 300}, {"b": "x" * 300}, ABSENT])
 
