@@ -14,6 +14,8 @@ _SAME = {
     *("Webhook", "Webhooks", "Teams"),
     *(
         "Admin",
+        "App",
+        "Browser",
         "Agent",
         "Argument",
         "Chat",
@@ -52,7 +54,14 @@ _SAME = {
         "Passkeys",
         "Passkey {number}",
     ),
-    *("At {pointer}: {problem}", "Team %(name)s", "Version %(number)s", "j M", "{number} {unit}"),
+    *(
+        "At {pointer}: {problem}",
+        "in {time}",
+        "Team %(name)s",
+        "Version %(number)s",
+        "j M",
+        "{number} {unit}",
+    ),
 }
 
 
@@ -80,8 +89,8 @@ def test_every_text_has_words_and_no_words_are_left_over(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_translation_keeps_the_placeholders_and_the_markup(language):
     for message in texts.messages_of(texts.read(language)):
-        placeholders = sorted(_PLACEHOLDER.findall(ids(message)[0]))
-        for text in strings(message):
+        for source, text in zip(ids(message), strings(message), strict=True):
+            placeholders = sorted(_PLACEHOLDER.findall(source))
             assert sorted(_PLACEHOLDER.findall(text)) == placeholders, text
 
 
