@@ -1,5 +1,6 @@
 """From sign-in to decisions with the keyboard alone: no mouse, and the focus is never lost."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -94,13 +95,13 @@ def test_undo_takes_the_answer_back_while_the_set_is_incomplete(site, mine):
 @pytest.mark.parametrize(
     ("locale", "minutes", "text"),
     [
-        ("en-US", 8 * 24 * 60, "7 days left"),
-        ("en-US", 90, "1 hour left"),
-        ("en-US", 0.9, "seconds left"),
-        ("de-DE", 239, "noch 3 Stunden"),
+        ("en-US", 8 * 24 * 60, r"^7 d left$"),
+        ("en-US", 90, r"^1 h left$"),
+        ("en-US", 0.9, r"^\d+ s left$"),
+        ("de-DE", 239, r"^noch 3 Std\.$"),
     ],
 )
-def test_the_toast_says_in_words_how_long_undo_works(site, mine, locale, minutes, text):
+def test_the_toast_says_how_long_undo_works(site, mine, locale, minutes, text):
     ask = staged_interrupts.FIXED | {"minutes": minutes}
     interrupt, _ = mine(ask, staged_interrupts.MAIL | {"minutes": 9 * 24 * 60})
     with site.open_as("marco", locale=locale) as page:
@@ -109,7 +110,7 @@ def test_the_toast_says_in_words_how_long_undo_works(site, mine, locale, minutes
         page.keyboard.type("Not today")
         press(page, "Enter")
 
-        expect(page.locator("#toast .toast-left")).to_contain_text(text)
+        expect(page.locator("#toast .toast-left")).to_have_text(re.compile(text))
 
 
 def test_a_claim_is_taken_and_released_by_the_same_key(site, mine):

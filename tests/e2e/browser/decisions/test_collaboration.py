@@ -302,4 +302,4 @@ def test_a_run_is_started_without_javascript(site, plain):
     plain.click("#decide-buttons button")
 
     plain.wait_for_url("**/threads/*/")
-    expect(plain.locator("#head")).to_be_visible()
+    expect(plain.locator("#bar-of-run")).to_be_visible()

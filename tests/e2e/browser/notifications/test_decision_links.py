@@ -107,7 +107,7 @@ def test_a_person_rejects_with_a_reason_on_a_phone(mailed):
 
     with site.browse(**PHONE) as page:
         page.goto(f"{site.url}/decide/{token}/")
-        page.locator("summary").tap()
+        page.locator("summary.btn").tap()
         page.get_by_label("Why do you reject it?").fill("Not before Monday.")
         page.get_by_role("button", name="Reject").tap()
         expect(page.get_by_role("status")).to_have_text("You rejected this")
@@ -126,7 +126,7 @@ def test_the_pages_of_a_link_have_no_fault(mailed):
     with site.browse(**PHONE, reduced_motion="reduce") as page:
         page.goto(f"{site.url}/decide/{token}/")
         assert find_faults(page) == []
-        page.locator("summary").tap()
+        page.locator("summary.btn").tap()
         page.get_by_label("Why do you reject it?").fill("   ")
         page.get_by_role("button", name="Reject").tap()
         expect(page.get_by_role("alert")).to_have_text("Give a reason of at most 2000 characters.")
