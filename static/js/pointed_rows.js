@@ -40,7 +40,9 @@ export function holdPlaces(list, newList) {
   const isOther =
     heldRows.length !== rows.length || rows.some((row, index) => row !== heldRows[index]);
   isHeld = isPointing && !document.hidden && last >= 0 && isOther;
-  const count = rows.slice(0, last + 1).filter(({ id }) => !oldIds.has(id)).length;
+  // A heading that comes with a row is no new request.
+  const isNew = ({ id, className }) => !oldIds.has(id) && className !== "day";
+  const count = rows.slice(0, last + 1).filter(isNew).length;
   place.textContent = isHeld && count ? fill(messages.newRows, { count }) : "";
   if (isHeld) newList.replaceChildren(...heldRows);
 }
