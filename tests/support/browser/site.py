@@ -265,6 +265,13 @@ def hold_requests(page: Page, address: Any) -> list[Route]:
     return routes
 
 
+def release_requests(page: Page, address: Any, held: list[Route]) -> None:
+    """Let the held requests go on, and those that follow: a busy browser may ask twice."""
+    page.unroute(address)
+    while held:
+        held.pop().continue_()
+
+
 def _route(page: Page, address: Any, answer: Callable[[Route], None]) -> None:
     """Intercept requests from now on: Chromium tells a page that is open with a delay."""
     page.route(address, answer)

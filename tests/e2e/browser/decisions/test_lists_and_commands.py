@@ -7,7 +7,14 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browser import staged_interrupts
 from tests.support.browser.accessibility_checks import TAGS, find_violations
-from tests.support.browser.site import PHONE, Site, hold_requests, press, wait_for_requests
+from tests.support.browser.site import (
+    PHONE,
+    Site,
+    hold_requests,
+    press,
+    release_requests,
+    wait_for_requests,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -91,7 +98,7 @@ def test_keys_typed_while_the_palette_loads_act_on_nothing_else(site, mine):
 
         expect(page.locator("#palette-field")).to_have_value("approve")
         expect(page.locator("#f-reason")).to_have_value("")
-        held[0].continue_()
+        release_requests(page, "**/js/palette*.js", held)
         expect(page.locator("#palette-list [role=option]").first).to_contain_text("Approve")
         press(page, "Enter")
         expect(page.locator("#decide-buttons button[value=approve]")).to_be_focused()
@@ -196,7 +203,7 @@ def test_filter_applies_if_its_script_comes_after_the_change(site, mine, change)
         wait_for_requests(page, lambda: scripts)
         expect(page.locator("#rows .row")).to_have_count(2)
 
-        scripts[0].continue_()
+        release_requests(page, "**/js/filters*.js", scripts)
 
         expect(page.locator("#rows .row")).to_have_count(0 if change == "ticked" else 1)
 
