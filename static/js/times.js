@@ -22,6 +22,7 @@ const fullTime = new Intl.DateTimeFormat(locale, {
   timeStyle: "long",
   timeZone,
 });
+const clockTime = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
 const shortTime = new Intl.DateTimeFormat(locale, {
   day: "numeric",
@@ -75,7 +76,9 @@ const formats = {
 
 function absoluteText({ dataset }, at) {
   if (!isFirstPage) return dataset.at;
-  return (dataset.as === "age" || dataset.as === "left" ? shortDate : shortTime).format(at);
+  if (dataset.as === "age" || dataset.as === "left") return shortDate.format(at);
+  const isToday = at.toDateString() === new Date().toDateString();
+  return (dataset.as === "clock" && isToday ? clockTime : shortTime).format(at);
 }
 
 export function showTimes() {

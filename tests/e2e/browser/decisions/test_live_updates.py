@@ -172,7 +172,7 @@ def test_deciding_at_the_same_time_shows_who_was_faster(site):
 def test_a_mistake_is_pointed_at_and_can_be_corrected(site):
     interrupt = site.ask("input_required")
     with site.open_as("marco") as page:
-        page.goto(f"{site.url}/interrupts/{interrupt['id']}/")
+        site.open(page, interrupt)
         page.get_by_label("Q3").check()
         page.fill("#f-answer-revenue", "1.5")
         page.fill("#f-answer-year", "1999")
