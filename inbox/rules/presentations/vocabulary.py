@@ -113,14 +113,18 @@ def severity_of(value: Any) -> Severity | None:
 
 def present_of(interrupt: Mapping[str, Any]) -> Present:
     """Return the `metadata.signoff.present` of an AG-UI Interrupt; empty if there is none."""
-    metadata = interrupt.get("metadata")
-    signoff = metadata.get(SIGNOFF) if isinstance(metadata, Mapping) else None
-    present = signoff.get("present") if isinstance(signoff, Mapping) else None
+    present = _declaration_in(interrupt)
     if present is None:
         return Present()
     if not isinstance(present, Mapping):
         return Present(others={"present": present})
     return _parse(present)
+
+
+def _declaration_in(interrupt: Mapping[str, Any]) -> Any:
+    metadata = interrupt.get("metadata")
+    signoff = metadata.get(SIGNOFF) if isinstance(metadata, Mapping) else None
+    return signoff.get("present") if isinstance(signoff, Mapping) else None
 
 
 def hints_of(values: Any) -> Mapping[str, ValueHint]:
@@ -167,9 +171,7 @@ def is_currency(unit: str) -> bool:
 
 def has_more_facts(interrupt: Mapping[str, Any]) -> bool:
     """Return whether the author declares more facts or sections than `present_of` returns."""
-    metadata = interrupt.get("metadata")
-    signoff = metadata.get("signoff") if isinstance(metadata, Mapping) else None
-    present = signoff.get("present") if isinstance(signoff, Mapping) else None
+    present = _declaration_in(interrupt)
     if not isinstance(present, Mapping):
         return False
     sections = present.get("sections")

@@ -27,7 +27,7 @@ from inbox.rules.presentations.changed_title import TitlePart, mark_changes
 from inbox.rules.presentations.metadata_values import metadata_values, risk_of
 from inbox.rules.presentations.reasons import reason_name
 from inbox.rules.presentations.values import Look, ValueView
-from inbox.rules.presentations.vocabulary import DeclaredFact, Severity, present_of
+from inbox.rules.presentations.vocabulary import DeclaredFact, present_of
 from inbox.rules.runs.headings import has_words
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
@@ -39,9 +39,9 @@ from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.presentations.request_facts import fact_view, scalar_views
 from inbox.web.presentations.risk_labels import (
-    SEVERITY_TONES,
     reversibility_label,
     severity_label,
+    severity_tone,
     step_label,
     with_author,
 )
@@ -223,8 +223,7 @@ def _fact_cells(row: Interrupt, facts: Mapping[str, str]) -> dict[str, Cell]:
 def _risk_tone(row: Interrupt) -> str:
     interrupt = _agui_interrupt(row)
     risk = risk_of(interrupt, present_of(interrupt))
-    tone = SEVERITY_TONES[risk.severity or Severity.LOW]
-    return "bad" if risk.is_reversible is False else tone
+    return "bad" if risk.is_reversible is False else severity_tone(risk.severity)
 
 
 def _item(

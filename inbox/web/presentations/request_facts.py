@@ -32,7 +32,6 @@ from inbox.rules.presentations.vocabulary import (
     Author,
     DeclaredFact,
     Present,
-    Severity,
     ValueHint,
     hints_from_outside,
     hints_of,
@@ -44,9 +43,9 @@ from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, is_secret_name, pointer
 from inbox.rules.text.safe_text import escape_invisible, is_long
 from inbox.web.presentations.risk_labels import (
-    SEVERITY_TONES,
     reversibility_label,
     severity_label,
+    severity_tone,
     step_label,
 )
 
@@ -135,7 +134,7 @@ class RequestFacts:
 
     @property
     def severity_tone(self) -> str:
-        return SEVERITY_TONES[self.risk.severity or Severity.LOW]
+        return severity_tone(self.risk.severity)
 
     @property
     def severity_label(self) -> str:

@@ -11,12 +11,17 @@ _SEVERITIES: dict[str, str] = {
     Severity.CRITICAL: gettext_noop("Critical risk"),
 }
 
-SEVERITY_TONES = {
+_TONES = {
     Severity.CRITICAL: "bad",
     Severity.HIGH: "bad",
     Severity.MEDIUM: "warn",
     Severity.LOW: "line",
 }
+
+
+def severity_tone(severity: Severity | None) -> str:
+    """Return the colour of a severity; that of a low risk for none."""
+    return _TONES[severity or Severity.LOW]
 
 
 def severity_label(severity: str, author: Author) -> str:
